@@ -1,0 +1,547 @@
+//! The core of a pool: one event in, decisions out, bounded work a call.
+
+use super::action::{Actions, Verdict};
+use super::busy::BusySet;
+use super::event::Event;
+use super::manage::{Manage, Watch};
+use super::policy::{ClaimPolicy, CoverPolicy, PoolConfig};
+use crate::id::{PwqId, Sleeper, WorkerId};
+use crate::list::{Fifo, Items};
+use crate::pwq::{Admission, Gate};
+use crate::time::Tick;
+use crate::worker::{State, Worker};
+use core::hash::Hash;
+
+/// Everything a pool's lock guards. Pure: no clock, no threads, no atomics; equal histories give equal cores.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PoolCore<I: Copy + Eq + Hash> {
+    pub(super) config: PoolConfig,
+    pub(super) workers: Vec<Worker<I>>,
+    /// Idle workers, the most recent last: picks take the last, culling the first.
+    pub(super) idle: Vec<WorkerId>,
+    /// Picked workers that have not run yet ([`ClaimPolicy::Kicked`]).
+    pub(super) kicked: Vec<WorkerId>,
+    pub(super) worklist: Fifo<I>,
+    pub(super) gates: Vec<Gate<I>>,
+    busy: BusySet<I>,
+    /// Items punted to the worker that runs the same item.
+    nr_scheduled: u32,
+    pub(super) nr_workers: u32,
+    pub(super) nr_starting: u32,
+    pub(super) nr_awake: u32,
+    pub(super) nr_busy: u32,
+    /// Busy or awake workers whose item blocks.
+    pub(super) nr_blocked: u32,
+    /// Busy workers whose item is CPU-intensive and not blocked.
+    pub(super) nr_intensive: u32,
+    /// Busy workers with more than one item claimed.
+    nr_batches: u32,
+    /// Picked workers that left the idle list and have not run yet ([`ClaimPolicy::Leave`]).
+    pub(super) nr_leaving: u32,
+    /// Whose stand-by mark is in the inbox, or was when it was last looked at under the lock.
+    pub(super) standby: Option<Sleeper>,
+    pub(super) watch: Option<Watch>,
+    pub(super) manage: Manage,
+    /// When items were last claimed.
+    pub(super) last_claim: Tick,
+    closing: bool,
+}
+
+impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
+    /// A pool without workers. Its inbox must start with the stand-by mark of [`Sleeper::Manager`].
+    ///
+    /// # Panics
+    /// When the configuration allows no worker or no item per claim.
+    pub fn new(config: PoolConfig) -> Self {
+        assert!(config.workers_max > 0, "a pool needs at least one worker");
+        assert!(config.batch_max > 0 && config.batch_max as usize <= crate::limits::BATCH_ITEMS_MAX);
+        PoolCore {
+            config,
+            workers: Vec::new(),
+            idle: Vec::new(),
+            kicked: Vec::new(),
+            worklist: Fifo::new(),
+            gates: Vec::new(),
+            busy: BusySet::new(),
+            nr_scheduled: 0,
+            nr_workers: 0,
+            nr_starting: 0,
+            nr_awake: 0,
+            nr_busy: 0,
+            nr_blocked: 0,
+            nr_intensive: 0,
+            nr_batches: 0,
+            nr_leaving: 0,
+            standby: Some(Sleeper::Manager),
+            watch: None,
+            manage: Manage::default(),
+            last_claim: Tick(0),
+            closing: false,
+        }
+    }
+
+    /// Adds the gate of a pwq. May allocate.
+    pub fn add_pwq(&mut self, max_active: u32) -> PwqId {
+        self.gates.push(Gate::new(max_active));
+        PwqId(self.gates.len() as u32 - 1)
+    }
+
+    /// Gives the gate of a pwq whose queue is gone to a new queue. The gate must be empty.
+    pub fn reuse_pwq(&mut self, pwq: PwqId, max_active: u32) {
+        let gate = &mut self.gates[pwq.index()];
+        assert!(gate.nr_active() == 0 && gate.inactive().is_empty(), "a pwq in use cannot be given away");
+        *gate = Gate::new(max_active);
+    }
+
+    /// One event. `now` never runs backwards by more than the clocks of two CPUs differ.
+    pub fn step<S: Items<Item = I>>(&mut self, now: Tick, event: Event<I>, items: &mut S, actions: &mut Actions<I>) {
+        match event {
+            Event::Taken => self.standby = None,
+            Event::Arrive(item) => self.arrive(items, item, actions),
+            Event::Return(worker, item) => self.give_back(items, worker, item),
+            Event::Finish { worker, item, pwq, owned_by_caller } => {
+                self.finish(items, worker, item, pwq, owned_by_caller);
+            }
+            Event::Look(worker) => self.look(now, items, worker, actions),
+            Event::GoIdle(worker) => self.go_idle(now, worker, actions),
+            Event::Woken { worker, progress } => self.woken(now, worker, progress, actions),
+            Event::WatchLook { worker, progress, inbox } => self.watch_look(worker, progress, inbox, actions),
+            Event::Block(worker) => self.block(now, worker, actions),
+            Event::Unblock(worker) => self.unblock(worker),
+            Event::CpuIntensive(worker) => self.cpu_intensive(now, worker, actions),
+            Event::Submitted | Event::Cover => self.cover(now, actions),
+            Event::ManagerLook { inbox } => self.manager_look(now, inbox, actions),
+            Event::Created(worker) => self.created(worker),
+            Event::CreateFailed(worker) => self.create_failed(now, worker, actions),
+            Event::Started(worker) => self.started(worker),
+            Event::Cull => self.cull(now, actions),
+            Event::Cancel(item) => self.cancel(items, item),
+            Event::Close => self.close(actions),
+            Event::Exited(worker) => self.exited(worker),
+        }
+    }
+
+    // ---- items ----
+
+    fn arrive<S: Items<Item = I>>(&mut self, items: &mut S, item: I, actions: &mut Actions<I>) {
+        match self.gates[items.pwq(item).index()].arrive(items, item) {
+            Admission::Active => self.worklist.push_back(items, item),
+            Admission::Inactive => actions.recall |= self.nr_batches > 0,
+        }
+    }
+
+    fn give_back<S: Items<Item = I>>(&mut self, items: &mut S, worker: WorkerId, item: I) {
+        self.forget(worker, item, items.function(item).is_some());
+        self.worklist.push_front(items, item);
+    }
+
+    fn finish<S: Items<Item = I>>(&mut self, items: &mut S, worker: WorkerId, item: I, pwq: PwqId, owned: bool) {
+        self.forget(worker, item, owned);
+        if let Some(next) = self.gates[pwq.index()].finish(items) {
+            self.worklist.push_back(items, next);
+        }
+    }
+
+    /// A claimed item leaves its worker.
+    fn forget(&mut self, worker: WorkerId, item: I, owned: bool) {
+        if owned {
+            self.busy.remove(item, worker);
+        }
+        let slot = &mut self.workers[worker.index()];
+        if let Some(at) = slot.batch.iter().position(|&i| i == item) {
+            slot.batch.remove(at);
+            if slot.batch.is_empty() {
+                self.nr_batches -= 1;
+            }
+        }
+    }
+
+    fn cancel<S: Items<Item = I>>(&mut self, items: &mut S, item: I) {
+        let gate = items.pwq(item).index();
+        if items.is_inactive(item) {
+            self.gates[gate].unlink(items, item);
+            return;
+        }
+        let holder = if self.nr_scheduled == 0 {
+            None
+        } else {
+            self.workers.iter().position(|w| w.scheduled.iter(items).any(|i| i == item))
+        };
+        match holder {
+            Some(worker) => {
+                self.workers[worker].scheduled.unlink(items, item);
+                self.nr_scheduled -= 1;
+            }
+            None => self.worklist.unlink(items, item),
+        }
+        if let Some(next) = self.gates[gate].finish(items) {
+            self.worklist.push_back(items, next);
+        }
+    }
+
+    // ---- an awake worker asks what to do ----
+
+    fn look<S: Items<Item = I>>(&mut self, now: Tick, items: &mut S, worker: WorkerId, actions: &mut Actions<I>) {
+        match self.workers[worker.index()].state {
+            State::Dying => {
+                actions.verdict = Verdict::Exit;
+                return;
+            }
+            State::Watching => {
+                actions.verdict = Verdict::Watch(self.watch.map_or(crate::limits::WATCH_INTERVAL.0, |w| w.interval));
+                return;
+            }
+            State::Busy => self.set_awake(worker),
+            State::Awake => {}
+            State::Gone | State::Starting | State::Idle => unreachable!("{worker} looks while it does not run"),
+        }
+        let has_own = !self.workers[worker.index()].scheduled.is_empty();
+        let others_run = self.nr_running() > 1 && self.config.managed;
+        if !has_own && (self.worklist.is_empty() || others_run) {
+            actions.verdict = self.nothing_to_do(worker);
+            return;
+        }
+        if let Some(created) = self.wants_spare(now, Some(worker)) {
+            actions.verdict = Verdict::Create(created);
+            return;
+        }
+        self.claim(items, worker, actions);
+        if actions.batch.is_empty() {
+            // Everything on the worklist was punted to the workers that run the same items.
+            actions.verdict = self.nothing_to_do(worker);
+            return;
+        }
+        actions.verdict = Verdict::Run;
+        self.last_claim = now;
+        let slot = &mut self.workers[worker.index()];
+        slot.state = State::Busy;
+        slot.last_active = now;
+        self.nr_awake -= 1;
+        self.nr_busy += 1;
+        self.cover(now, actions);
+    }
+
+    fn nothing_to_do(&self, worker: WorkerId) -> Verdict {
+        if self.closing && self.worklist.is_empty() && self.workers[worker.index()].scheduled.is_empty() {
+            return Verdict::Exit;
+        }
+        Verdict::Rest { spin: self.nr_awake == 1 }
+    }
+
+    /// Moves items from the worklist to the worker: a fair share of the backlog, at most a batch.
+    fn claim<S: Items<Item = I>>(&mut self, items: &mut S, worker: WorkerId, actions: &mut Actions<I>) {
+        if let Some(item) = self.workers[worker.index()].scheduled.pop_front(items) {
+            self.nr_scheduled -= 1;
+            self.take(items, worker, item, actions);
+            return;
+        }
+        let sharers = (self.nr_awake + self.nr_busy - self.nr_blocked).max(1);
+        let mut want = (self.worklist.len() / sharers).clamp(1, self.config.batch_max);
+        while want > 0 {
+            let Some(item) = self.worklist.pop_front(items) else { break };
+            let runner = items.function(item).and_then(|f| self.runner(items, item, f));
+            if let Some(runner) = runner.filter(|&r| r != worker) {
+                self.workers[runner.index()].scheduled.push_back(items, item);
+                self.nr_scheduled += 1;
+                // The runner must come to the lock right after the item it runs, not after its whole batch.
+                actions.recall |= self.nr_batches > 0;
+                continue;
+            }
+            if !self.gates[items.pwq(item).index()].inactive().is_empty() {
+                // Others wait for an end in this pwq to be reported: no item is held behind another.
+                want = 1;
+            }
+            self.take(items, worker, item, actions);
+            want -= 1;
+        }
+        if actions.batch.len() > 1 {
+            let slot = &mut self.workers[worker.index()];
+            slot.batch.extend(actions.batch.iter());
+            self.nr_batches += 1;
+        }
+    }
+
+    fn take<S: Items<Item = I>>(&mut self, items: &mut S, worker: WorkerId, item: I, actions: &mut Actions<I>) {
+        if let Some(function) = items.function(item) {
+            self.busy.insert(item, function, worker);
+        }
+        actions.batch.push(item);
+    }
+
+    /// The worker inside whose function this very item is now; one that has come past it in its batch is not.
+    fn runner<S: Items<Item = I>>(&self, items: &S, item: I, function: usize) -> Option<WorkerId> {
+        let worker = self.busy.find(item, function)?;
+        let batch = &self.workers[worker.index()].batch;
+        match batch.iter().position(|&i| i == item) {
+            Some(place) if place + 1 < items.started(worker) => None,
+            _ => Some(worker),
+        }
+    }
+
+    // ---- who looks next ----
+
+    /// Workers that count for concurrency management: neither idle nor blocked nor CPU-intensive.
+    pub fn nr_running(&self) -> u32 {
+        (self.nr_awake + self.nr_busy) - self.nr_blocked - self.nr_intensive
+    }
+
+    /// Sees to it that somebody looks at what is queued and at what arrives next (invariant `B1 baton`), as soon as
+    /// the policy promises (invariant `B2 cover`).
+    pub(super) fn cover(&mut self, now: Tick, actions: &mut Actions<I>) {
+        if self.somebody_comes() || (self.config.managed && self.nr_running() > 0) {
+            return;
+        }
+        let holder_busy = !self.config.managed && self.nr_busy > self.nr_blocked;
+        let backlog_full = match self.config.cover {
+            CoverPolicy::Backlog(limit) => self.worklist.len() >= limit.max(1),
+            _ => false,
+        };
+        if holder_busy && self.watch.is_some() && !backlog_full {
+            return;
+        }
+        let sleeper = match (self.pickable(), self.may_create()) {
+            (Some(worker), _) => Sleeper::Worker(worker),
+            (None, true) => Sleeper::Manager,
+            (None, false) => return,
+        };
+        if self.worklist.is_empty() {
+            actions.stand_by = Some(sleeper);
+            self.standby = Some(sleeper);
+        } else {
+            self.pick(now, sleeper, actions);
+        }
+    }
+
+    /// Whether somebody is on the way to look at the pool and has no item to run first.
+    pub(super) fn somebody_comes(&self) -> bool {
+        self.nr_awake > 0
+            || self.nr_starting > 0
+            || self.nr_leaving > 0
+            || !self.kicked.is_empty()
+            || self.manage.manager_thread_comes
+    }
+
+    /// The worker to wake next: the most recently idle one, else the one that watches.
+    fn pickable(&self) -> Option<WorkerId> {
+        let flagged = self.config.claim == ClaimPolicy::Flag;
+        let idle = self.idle.iter().rev().copied().find(|w| !(flagged && self.workers[w.index()].picked));
+        idle.or(self.watch.map(|w| w.worker))
+    }
+
+    /// Claims a sleeper to be woken after unlock, in the way the policy says.
+    fn pick(&mut self, now: Tick, sleeper: Sleeper, actions: &mut Actions<I>) {
+        actions.wake.push(sleeper);
+        let Sleeper::Worker(worker) = sleeper else {
+            self.manage.manager_thread_comes = true;
+            return;
+        };
+        if self.watch.is_some_and(|w| w.worker == worker) {
+            // The watcher joins in: it counts as awake from here.
+            self.watch = None;
+            self.set_awake(worker);
+            return;
+        }
+        self.workers[worker.index()].picked = true;
+        match self.config.claim {
+            ClaimPolicy::Stay | ClaimPolicy::Flag => {}
+            ClaimPolicy::Stamp => self.workers[worker.index()].last_active = now,
+            ClaimPolicy::Kicked => {
+                self.unlink_idle(worker);
+                self.kicked.push(worker);
+            }
+            ClaimPolicy::Leave => {
+                self.unlink_idle(worker);
+                self.nr_leaving += 1;
+            }
+        }
+    }
+
+    // ---- sleeping and waking ----
+
+    fn go_idle(&mut self, now: Tick, worker: WorkerId, actions: &mut Actions<I>) {
+        debug_assert_eq!(self.workers[worker.index()].state, State::Awake, "{worker} goes idle");
+        let slot = &mut self.workers[worker.index()];
+        slot.state = State::Idle;
+        slot.last_active = now;
+        self.nr_awake -= 1;
+        self.idle.push(worker);
+        self.arm_cull(actions);
+        self.cover(now, actions);
+    }
+
+    fn woken(&mut self, now: Tick, worker: WorkerId, progress: u64, actions: &mut Actions<I>) {
+        match self.workers[worker.index()].state {
+            State::Idle => {}
+            // Picked as a watcher, told to end, or woken late for a cycle that is over.
+            State::Awake | State::Dying | State::Watching | State::Busy => return,
+            State::Gone | State::Starting => unreachable!("{worker} was woken and does not sleep"),
+        }
+        self.leave_idle(worker);
+        if self.may_watch(now) {
+            self.begin_watch(worker, progress, actions);
+        } else {
+            self.workers[worker.index()].state = State::Awake;
+            self.nr_awake += 1;
+        }
+    }
+
+    fn unlink_idle(&mut self, worker: WorkerId) -> bool {
+        let at = self.idle.iter().rposition(|&w| w == worker);
+        at.map(|at| self.idle.remove(at)).is_some()
+    }
+
+    pub(super) fn leave_idle(&mut self, worker: WorkerId) {
+        let picked = core::mem::take(&mut self.workers[worker.index()].picked);
+        if self.unlink_idle(worker) {
+            return;
+        }
+        if let Some(at) = self.kicked.iter().position(|&w| w == worker) {
+            self.kicked.remove(at);
+        } else if picked {
+            self.nr_leaving -= 1;
+        }
+    }
+
+    /// Any state in which the worker was not counted as awake becomes awake.
+    pub(super) fn set_awake(&mut self, worker: WorkerId) {
+        let slot = &mut self.workers[worker.index()];
+        match slot.state {
+            State::Busy => {
+                self.nr_busy -= 1;
+                self.nr_intensive -= u32::from(core::mem::take(&mut slot.cpu_intensive) && !slot.blocked);
+                debug_assert!(!slot.blocked, "{worker} looks while its item blocks");
+            }
+            State::Starting => self.nr_starting -= 1,
+            State::Watching | State::Idle => {}
+            State::Gone | State::Awake | State::Dying => unreachable!("{worker} cannot wake from here"),
+        }
+        slot.state = State::Awake;
+        self.nr_awake += 1;
+    }
+
+    // ---- blocking ----
+
+    fn block(&mut self, now: Tick, worker: WorkerId, actions: &mut Actions<I>) {
+        let slot = &mut self.workers[worker.index()];
+        debug_assert!(slot.state == State::Busy && !slot.blocked, "{worker} blocks inside an item, once");
+        slot.blocked = true;
+        self.nr_blocked += 1;
+        self.nr_intensive -= u32::from(slot.cpu_intensive);
+        self.cover(now, actions);
+    }
+
+    fn unblock(&mut self, worker: WorkerId) {
+        let slot = &mut self.workers[worker.index()];
+        debug_assert!(slot.state == State::Busy && slot.blocked, "{worker} was not blocked");
+        slot.blocked = false;
+        self.nr_blocked -= 1;
+        self.nr_intensive += u32::from(slot.cpu_intensive);
+    }
+
+    fn cpu_intensive(&mut self, now: Tick, worker: WorkerId, actions: &mut Actions<I>) {
+        let slot = &mut self.workers[worker.index()];
+        // A tick may arrive when the item has just ended, blocked, or been marked before.
+        if slot.state != State::Busy || slot.blocked || slot.cpu_intensive {
+            return;
+        }
+        slot.cpu_intensive = true;
+        self.nr_intensive += 1;
+        self.cover(now, actions);
+    }
+
+    // ---- the end ----
+
+    fn close(&mut self, actions: &mut Actions<I>) {
+        self.closing = true;
+        let sleepers: Vec<WorkerId> = self.idle.iter().chain(&self.kicked).copied().collect();
+        for worker in sleepers {
+            if actions.wake.is_full() {
+                break;
+            }
+            self.kill(worker, actions);
+        }
+        if let Some(watch) = self.watch.filter(|_| !actions.wake.is_full()) {
+            self.watch = None;
+            self.kill(watch.worker, actions);
+        }
+        self.standby = None;
+    }
+
+    /// Whether [`Event::Close`] has told every sleeping worker to end (it is bounded; repeat it until this holds).
+    pub fn is_closed(&self) -> bool {
+        self.closing && self.idle.is_empty() && self.kicked.is_empty() && self.watch.is_none()
+    }
+
+    fn exited(&mut self, worker: WorkerId) {
+        match self.workers[worker.index()].state {
+            State::Dying => {}
+            State::Awake => {
+                self.nr_awake -= 1;
+                self.nr_workers -= 1;
+            }
+            other => unreachable!("{worker} ended while {other:?}"),
+        }
+        self.workers[worker.index()] = Worker::gone();
+    }
+
+    // ---- looking in ----
+
+    /// The configuration.
+    pub fn config(&self) -> &PoolConfig {
+        &self.config
+    }
+
+    /// Items on the worklist.
+    pub fn worklist(&self) -> &Fifo<I> {
+        &self.worklist
+    }
+
+    /// The worker slots, free ones included.
+    pub fn workers(&self) -> &[Worker<I>] {
+        &self.workers
+    }
+
+    /// Workers with a thread, without those told to end.
+    pub fn nr_workers(&self) -> u32 {
+        self.nr_workers
+    }
+
+    /// Workers that run or look for items.
+    pub fn nr_active_workers(&self) -> u32 {
+        self.nr_awake + self.nr_busy
+    }
+
+    /// The gate of a pwq.
+    pub fn gate(&self, pwq: PwqId) -> &Gate<I> {
+        &self.gates[pwq.index()]
+    }
+
+    /// Whether a worker holds items of a batch that others could take back.
+    pub fn has_batches(&self) -> bool {
+        self.nr_batches > 0
+    }
+
+    /// Whether the worker has claimed several items and not reported them all.
+    pub fn has_batch(&self, worker: WorkerId) -> bool {
+        !self.workers[worker.index()].batch.is_empty()
+    }
+
+    /// Who stands by, as far as the lock knows.
+    pub fn standby(&self) -> Option<Sleeper> {
+        self.standby
+    }
+
+    /// Who watches.
+    pub fn watcher(&self) -> Option<WorkerId> {
+        self.watch.map(|w| w.worker)
+    }
+
+    /// Whether no caller-owned item runs.
+    pub fn busy_set_is_empty(&self) -> bool {
+        self.busy.is_empty()
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

@@ -1,0 +1,19 @@
+//! One pool: workers that share a worklist, and everything that is decided under its lock.
+#![doc = include_str!("../../flow/4-pool.md")]
+
+mod action;
+mod busy;
+mod core;
+mod event;
+mod inbox_word;
+pub mod invariants;
+mod manage;
+mod policy;
+mod wake_word;
+
+pub use self::action::{Actions, Verdict};
+pub use self::core::PoolCore;
+pub use self::event::Event;
+pub use self::inbox_word::{InboxWord, Pushed, Taken};
+pub use self::policy::{ClaimPolicy, CoverPolicy, PoolConfig};
+pub use self::wake_word::{Claim, WakeWord};

@@ -1,0 +1,6 @@
+//! A queue: its phases and whether it accepts submissions.
+#![doc = include_str!("../../flow/2-queue.md")]
+
+mod phase;
+
+pub use phase::{Admit, QueueWord, slot};

@@ -1,0 +1,184 @@
+//! The item word: who owns an item, whether it runs, how many of its instances have ended.
+//!
+//! | bits | field | set by | cleared by |
+//! |---|---|---|---|
+//! | 0 | PENDING | the submission that claims the item | the worker that starts it, or a cancel |
+//! | 1 | RUNNING | the worker that starts it | the worker that finishes it |
+//! | 2 | HANDED | a submission that found it RUNNING and has filled in where it goes | the finisher, who then pushes it |
+//! | 3 | WAITERS | a thread about to sleep until an instance has ended | whoever ends an instance |
+//! | 8..16 | skips | cancels of pending instances while another one runs (saturates) | the finisher, who counts them all |
+//! | 32.. | ended | - | counts instances that have ended (finished or cancelled), wraps |
+//!
+//! PENDING without RUNNING and without HANDED is either in transit (claimed, not yet pushed) or linked in a pool.
+//! The upper half is what waiters sleep on.
+
+use crate::step::Step;
+
+const PENDING: u64 = 1;
+const RUNNING: u64 = 1 << 1;
+const HANDED: u64 = 1 << 2;
+const WAITERS: u64 = 1 << 3;
+const SKIP_ONE: u64 = 1 << 8;
+const SKIPS: u64 = 0xff << 8;
+const ENDED_ONE: u64 = 1 << 32;
+
+/// The word of one item. See the table in the module's documentation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct WorkWord(u64);
+
+/// What a submission learns from the item word.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Submit {
+    /// The item was idle: the caller owns it now and pushes it.
+    Push,
+    /// The item runs: the caller owns the next instance, fills in where it goes, then calls
+    /// [`WorkWord::hand_over`].
+    HandOver,
+    /// Somebody else owns the next instance. The word was rewritten with the same value, so what the caller stored
+    /// before is seen by that instance.
+    AlreadyPending,
+}
+
+/// What a submission does after it filled in the target of an item it found running.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HandOver {
+    /// The item still runs: its finisher will push it.
+    Left,
+    /// The run has ended meanwhile: push it yourself.
+    Push,
+}
+
+/// What remains to be done when an instance has ended.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Ended {
+    /// A handed-over next instance must be pushed by the caller.
+    pub push: bool,
+    /// Threads may sleep on the word's upper half: wake them all.
+    pub wake: bool,
+}
+
+/// Which instance a flush waits for.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FlushTarget {
+    /// Neither pending nor running.
+    Idle,
+    /// Wait until the count of ended instances has reached this value (wrapping).
+    Until(u32),
+}
+
+impl WorkWord {
+    /// An idle item that never ran.
+    pub const IDLE: WorkWord = WorkWord(0);
+    /// An item claimed by its creator before anybody else can see it (one-shot items).
+    pub const CLAIMED: WorkWord = WorkWord(PENDING);
+
+    /// The word from its stored bits.
+    pub const fn from_bits(bits: u64) -> WorkWord {
+        WorkWord(bits)
+    }
+
+    /// The word's stored bits.
+    pub const fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// Whether an instance is owned, queued or handed over.
+    pub const fn is_pending(self) -> bool {
+        self.0 & PENDING != 0
+    }
+
+    /// Whether an instance runs.
+    pub const fn is_running(self) -> bool {
+        self.0 & RUNNING != 0
+    }
+
+    /// Whether the next instance waits for the running one to end.
+    pub const fn is_handed(self) -> bool {
+        self.0 & HANDED != 0
+    }
+
+    /// How many instances have ended, modulo 2^32.
+    pub const fn ended(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    const fn skips(self) -> u32 {
+        ((self.0 & SKIPS) >> 8) as u32
+    }
+
+    /// Claims the item for a submission. A refusal is a `Write` of the same value.
+    pub const fn submit(self) -> Step<WorkWord, Submit> {
+        if self.is_pending() {
+            return Step::Write(self, Submit::AlreadyPending);
+        }
+        let answer = if self.is_running() { Submit::HandOver } else { Submit::Push };
+        Step::Write(WorkWord(self.0 | PENDING), answer)
+    }
+
+    /// Leaves a claimed next instance to the finisher, if the item still runs.
+    pub const fn hand_over(self) -> Step<WorkWord, HandOver> {
+        if self.is_running() {
+            Step::Write(WorkWord(self.0 | HANDED), HandOver::Left)
+        } else {
+            Step::Keep(HandOver::Push)
+        }
+    }
+
+    /// A worker starts the instance: PENDING ends, RUNNING begins, so that the item can be queued again while it
+    /// runs.
+    pub const fn start(self) -> Step<WorkWord, ()> {
+        Step::Write(WorkWord((self.0 & !PENDING) | RUNNING), ())
+    }
+
+    /// The worker's function has returned.
+    pub const fn finish(self) -> Step<WorkWord, Ended> {
+        let answer = Ended { push: self.0 & HANDED != 0, wake: self.0 & WAITERS != 0 };
+        let next = self.0 & !(RUNNING | HANDED | WAITERS | SKIPS);
+        let count = (1 + self.skips() as u64) * ENDED_ONE;
+        Step::Write(WorkWord(next.wrapping_add(count)), answer)
+    }
+
+    /// Ends a pending instance that has been unlinked from its pool (or was handed over and is taken back).
+    pub const fn cancel(self) -> Step<WorkWord, Ended> {
+        if self.is_running() {
+            // Waiters of the running instance must not be released by the end of the one behind it.
+            // When the field is full the number stays, and the next pending instance takes it over: a flush of the
+            // cancelled instance then waits for that one.
+            let skip = if self.0 & SKIPS == SKIPS { 0 } else { SKIP_ONE };
+            let next = (self.0 & !(PENDING | HANDED)) + skip;
+            return Step::Write(WorkWord(next), Ended { push: false, wake: false });
+        }
+        let answer = Ended { push: false, wake: self.0 & WAITERS != 0 };
+        let next = self.0 & !(PENDING | WAITERS);
+        Step::Write(WorkWord(next.wrapping_add(ENDED_ONE)), answer)
+    }
+
+    /// Which instance a flush that begins now has to wait for: the pending one, else the running one.
+    pub const fn flush_target(self) -> FlushTarget {
+        let instances = match (self.is_running(), self.is_pending()) {
+            (false, false) => return FlushTarget::Idle,
+            (true, true) => 2 + self.skips(),
+            (true, false) => 1 + self.skips(),
+            (false, true) => 1,
+        };
+        FlushTarget::Until(self.ended().wrapping_add(instances))
+    }
+
+    /// Whether the instance named by a flush target has ended.
+    pub const fn has_ended(self, target: u32) -> bool {
+        (self.ended().wrapping_sub(target) as i32) >= 0
+    }
+
+    /// Announces a sleeper on the word's upper half, unless the target has been reached.
+    pub const fn announce_waiter(self, target: u32) -> Step<WorkWord, bool> {
+        if self.has_ended(target) { Step::Keep(false) } else { Step::Write(WorkWord(self.0 | WAITERS), true) }
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;
