@@ -1,1 +1,5 @@
-//! Placeholder, replaced within the first commits.
+//! What the cmwq work queue needs from Linux.
+#![warn(missing_docs)]
+
+pub mod affinity;
+pub mod topology;
