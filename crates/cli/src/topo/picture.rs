@@ -91,16 +91,22 @@ struct Pen<'a> {
 impl Pen<'_> {
     fn draw_cache(&self, text: &mut String, cache: &CpuSet, cores: Vec<CpuSet>) {
         let title = format!("  cache {cache}  ");
-        let indent = title.len().min(COLUMNS / 3);
-        let mut lead = format!("{title:<indent$}");
-        if lead.len() > indent {
-            _ = writeln!(text, "{}", lead.trim_end());
-            lead = " ".repeat(indent);
+        let is_short = title.len() <= COLUMNS / 3;
+        let indent = if is_short {
+            " ".repeat(title.len())
+        } else {
+            " ".repeat(4)
+        };
+        let mut lead = indent.clone();
+        if is_short {
+            lead = title;
+        } else {
+            _ = writeln!(text, "{}", title.trim_end());
         }
         for line in cores.chunks(CORES_PER_LINE) {
             let drawn: Vec<String> = line.iter().map(|core| self.core(core)).collect();
             _ = writeln!(text, "{lead}{}", drawn.join(" "));
-            lead = " ".repeat(indent);
+            lead.clone_from(&indent);
         }
     }
 

@@ -1,7 +1,7 @@
 //! A growable set of CPU numbers, and the two spellings the kernel has for one.
 
 use std::fmt;
-use std::hash::Hash;
+use std::ops::Range;
 use std::str::FromStr;
 
 /// Names one logical CPU by the kernel's number for it.
@@ -30,7 +30,10 @@ impl fmt::Display for CpuId {
 /// ```
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct CpuSet {
-    /// Bit `n % 64` of word `n / 64` is CPU `n`. The last word is never zero, so equal sets are equal vectors.
+    /// Bit `n % 64` of word `n / 64 - base` is CPU `n`. Neither the first nor the last word is zero, and
+    /// `base` is 0 without words: equal sets have equal fields, and a pod takes no more room for
+    /// having high numbers.
+    base: usize,
     words: Vec<u64>,
 }
 
@@ -71,12 +74,16 @@ impl fmt::Display for ParseCpuSetError {
 impl std::error::Error for ParseCpuSetError {}
 
 impl CpuSet {
-    /// CPU numbers below this one can be in a set; the kernel's own limit is far lower.
-    pub const LIMIT: u32 = 1 << 20;
+    /// CPU numbers below this one can be in a set; the kernel itself is built for
+    /// 8192 at most.
+    pub const LIMIT: u32 = 1 << 16;
 
     /// The empty set; it allocates nothing.
     pub const fn new() -> Self {
-        CpuSet { words: Vec::new() }
+        CpuSet {
+            base: 0,
+            words: Vec::new(),
+        }
     }
 
     /// The CPUs from 0 up to, and without, `count` (at most [`CpuSet::LIMIT`]).
@@ -90,11 +97,19 @@ impl CpuSet {
             return false;
         }
         let (word, bit) = place(cpu);
-        if self.words.len() <= word {
-            self.words.resize(word + 1, 0);
+        if self.words.is_empty() {
+            self.base = word;
+        } else if word < self.base {
+            let missing = self.base - word;
+            self.words.splice(0..0, std::iter::repeat_n(0, missing));
+            self.base = word;
         }
-        let is_new = self.words[word] & bit == 0;
-        self.words[word] |= bit;
+        let index = word - self.base;
+        if self.words.len() <= index {
+            self.words.resize(index + 1, 0);
+        }
+        let is_new = self.words[index] & bit == 0;
+        self.words[index] |= bit;
         is_new
     }
 
@@ -103,7 +118,7 @@ impl CpuSet {
         let (word, bit) = place(cpu);
         let was_there = self.contains(cpu);
         if was_there {
-            self.words[word] &= !bit;
+            self.words[word - self.base] &= !bit;
             self.trim();
         }
         was_there
@@ -112,7 +127,7 @@ impl CpuSet {
     /// Whether the CPU is in the set.
     pub fn contains(&self, cpu: CpuId) -> bool {
         let (word, bit) = place(cpu);
-        self.words.get(word).is_some_and(|bits| bits & bit != 0)
+        self.word(word) & bit != 0
     }
 
     /// How many CPUs are in the set.
@@ -136,7 +151,7 @@ impl CpuSet {
     /// The highest CPU.
     pub fn last(&self) -> Option<CpuId> {
         let bits = self.words.last()?;
-        let low = (self.words.len() as u32 - 1) * 64;
+        let low = (self.end() as u32 - 1) * 64;
         Some(CpuId(low + 63 - bits.leading_zeros()))
     }
 
@@ -144,6 +159,7 @@ impl CpuSet {
     pub fn iter(&self) -> Iter<'_> {
         Iter {
             words: &self.words,
+            base: self.base,
             next_word: 0,
             bits: 0,
         }
@@ -152,53 +168,39 @@ impl CpuSet {
     /// The CPUs in either set.
     #[must_use]
     pub fn union(&self, other: &CpuSet) -> CpuSet {
-        let (long, short) = if self.words.len() >= other.words.len() {
-            (self, other)
-        } else {
-            (other, self)
-        };
-        let mut words = long.words.clone();
-        words
-            .iter_mut()
-            .zip(&short.words)
-            .for_each(|(bits, more)| *bits |= more);
-        CpuSet { words }
+        match (self.is_empty(), other.is_empty()) {
+            (true, _) => other.clone(),
+            (_, true) => self.clone(),
+            _ => {
+                let range = self.base.min(other.base)..self.end().max(other.end());
+                CpuSet::of_words(range, |word| self.word(word) | other.word(word))
+            }
+        }
     }
 
     /// The CPUs in both sets.
     #[must_use]
     pub fn intersection(&self, other: &CpuSet) -> CpuSet {
-        let words = self
-            .words
-            .iter()
-            .zip(&other.words)
-            .map(|(bits, mask)| bits & mask)
-            .collect();
-        CpuSet { words }.trimmed()
+        let range = self.base.max(other.base)..self.end().min(other.end());
+        CpuSet::of_words(range, |word| self.word(word) & other.word(word))
     }
 
     /// The CPUs in this set and not in the other.
     #[must_use]
     pub fn difference(&self, other: &CpuSet) -> CpuSet {
-        let mut words = self.words.clone();
-        words
-            .iter_mut()
-            .zip(&other.words)
-            .for_each(|(bits, gone)| *bits &= !gone);
-        CpuSet { words }.trimmed()
+        CpuSet::of_words(self.base..self.end(), |word| {
+            self.word(word) & !other.word(word)
+        })
     }
 
     /// Whether no CPU is in both sets.
     pub fn is_disjoint(&self, other: &CpuSet) -> bool {
-        self.words
-            .iter()
-            .zip(&other.words)
-            .all(|(bits, mask)| bits & mask == 0)
+        (self.base..self.end()).all(|word| self.word(word) & other.word(word) == 0)
     }
 
     /// Whether every CPU of this set is in the other.
     pub fn is_subset(&self, other: &CpuSet) -> bool {
-        self.difference(other).is_empty()
+        (self.base..self.end()).all(|word| self.word(word) & !other.word(word) == 0)
     }
 
     /// Reads the kernel's list, `0-3,8`: numbers and ascending ranges, in any order. White space and NUL bytes
@@ -253,18 +255,39 @@ impl CpuSet {
         Ok(set)
     }
 
-    fn trim(&mut self) {
-        let used = self
-            .words
-            .iter()
-            .rposition(|&bits| bits != 0)
-            .map_or(0, |last| last + 1);
-        self.words.truncate(used);
+    /// The word after the last that is kept.
+    fn end(&self) -> usize {
+        self.base + self.words.len()
     }
 
-    fn trimmed(mut self) -> Self {
-        self.trim();
-        self
+    /// The 64 CPUs from `64 * word` on.
+    fn word(&self, word: usize) -> u64 {
+        let index = word.checked_sub(self.base);
+        index
+            .and_then(|index| self.words.get(index))
+            .copied()
+            .unwrap_or(0)
+    }
+
+    fn of_words(range: Range<usize>, word: impl Fn(usize) -> u64) -> CpuSet {
+        let mut set = CpuSet {
+            base: range.start,
+            words: range.map(word).collect(),
+        };
+        set.trim();
+        set
+    }
+
+    fn trim(&mut self) {
+        let used = self.words.iter().rposition(|&bits| bits != 0);
+        self.words.truncate(used.map_or(0, |last| last + 1));
+        let unused = self.words.iter().position(|&bits| bits != 0).unwrap_or(0);
+        self.words.drain(..unused);
+        self.base = if self.words.is_empty() {
+            0
+        } else {
+            self.base + unused
+        };
     }
 }
 
@@ -309,6 +332,7 @@ fn hexadecimal(text: &str, at: usize) -> Result<u32, ParseCpuSetError> {
 #[derive(Clone, Debug)]
 pub struct Iter<'a> {
     words: &'a [u64],
+    base: usize,
     next_word: usize,
     bits: u64,
 }
@@ -323,7 +347,7 @@ impl Iterator for Iter<'_> {
         }
         let bit = self.bits.trailing_zeros();
         self.bits &= self.bits - 1;
-        Some(CpuId((self.next_word as u32 - 1) * 64 + bit))
+        Some(CpuId((self.base + self.next_word - 1) as u32 * 64 + bit))
     }
 }
 

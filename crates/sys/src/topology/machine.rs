@@ -36,7 +36,7 @@ impl Groups {
     /// Makes a group of those CPUs that are in no group yet, and answers with the others.
     pub(super) fn claim(&mut self, cpus: &CpuSet) -> CpuSet {
         let free = cpus.difference(&self.taken);
-        self.taken = self.taken.union(&free);
+        self.taken.extend(&free);
         if !free.is_empty() {
             self.groups.push(free.clone());
         }

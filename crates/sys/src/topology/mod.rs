@@ -18,6 +18,7 @@
 //! * Where files overlap, the lower CPU's or node's word counts.
 #![forbid(unsafe_code)]
 
+mod cgroup;
 mod cpu_set;
 mod error;
 mod files;
@@ -25,6 +26,7 @@ mod machine;
 mod quota;
 mod scope;
 mod shard;
+mod synthetic;
 mod sysfs;
 
 use std::fmt;
@@ -34,6 +36,7 @@ pub use cpu_set::{CpuId, CpuSet, Iter, ParseCpuSetError};
 pub use error::{Ignored, TopologyError, TopologyErrorKind};
 pub use quota::Quota;
 pub use scope::{ParseScopeError, Scope};
+pub use synthetic::SPEC_GRAMMAR;
 
 use crate::affinity;
 use files::Files;
@@ -126,19 +129,59 @@ impl Topology {
         ))
     }
 
-    /// Reads the files below `root` as a process would see them whose affinity mask is `mask` and whose cgroups are
-    /// those of `root`'s `proc/self`.
+    /// Reads the files below `root` as a process would see them whose affinity mask is `mask` and
+    /// whose cgroups are those of `root`'s `proc/self`: a container, from the inside.
+    ///
+    /// A mask or a cpuset that leaves no CPU is not believed, which [`Topology::ignored`] tells.
     ///
     /// # Errors
     /// As [`Topology::from_sysfs`].
     pub fn for_process(root: &Path, mask: Option<&CpuSet>) -> Result<Topology, TopologyError> {
         let mut files = Files::default();
         let machine = sysfs::read(root, &mut files)?;
-        let cpus = match mask {
-            Some(mask) => machine.online.intersection(mask),
-            None => machine.online.clone(),
-        };
-        Ok(Topology::new(machine, cpus, files.into_ignored(), false))
+        let limits = cgroup::read(root, &mut files);
+        let mut cpus = machine.online.clone();
+        let masks = mask.map(|mask| (mask, Path::new("affinity mask")));
+        let cpusets = limits
+            .cpuset
+            .as_ref()
+            .map(|(cpus, path)| (cpus, path.as_path()));
+        for (allowed, source) in masks.into_iter().chain(cpusets) {
+            let both = cpus.intersection(allowed);
+            if both.is_empty() {
+                files.note(
+                    source,
+                    format!("allows CPU {allowed}, none of CPU {cpus}; not believed"),
+                );
+            } else {
+                cpus = both;
+            }
+        }
+        let topology = Topology::new(machine, cpus, files.into_ignored(), false);
+        Ok(Topology {
+            quota: limits.quota,
+            ..topology
+        })
+    }
+
+    /// Builds the machine that a spec describes, such as `node:2/cache:4/core:8/thread:2`. The
+    /// grammar is [`SPEC_GRAMMAR`].
+    ///
+    /// ```
+    /// use cmwq_sys::topology::{Scope, Topology};
+    ///
+    /// let machine = Topology::synthetic("core:12/thread:2/offline:3")?;
+    /// let shards = machine.pods(Scope::CacheShard);
+    /// assert_eq!(shards[0].cpus.to_string(), "0-2,4-11");
+    /// # Ok::<(), cmwq_sys::topology::TopologyError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The spec cannot be understood ([`TopologyErrorKind::Spec`]); the text names the byte.
+    pub fn synthetic(spec: &str) -> Result<Topology, TopologyError> {
+        let machine = synthetic::machine(spec)?;
+        let cpus = machine.online.clone();
+        Ok(Topology::new(machine, cpus, Vec::new(), false))
     }
 
     fn without_files(mask: &CpuSet, error: &TopologyError) -> Topology {
