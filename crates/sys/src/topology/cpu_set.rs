@@ -88,7 +88,11 @@ impl CpuSet {
 
     /// The CPUs from 0 up to, and without, `count` (at most [`CpuSet::LIMIT`]).
     pub fn first_n(count: u32) -> Self {
-        (0..count.min(Self::LIMIT)).map(CpuId).collect()
+        let mut set = CpuSet::new();
+        if let Some(last) = count.min(Self::LIMIT).checked_sub(1) {
+            set.insert_range(0, last);
+        }
+        set
     }
 
     /// Adds a CPU and tells whether it is new. A number from [`CpuSet::LIMIT`] on is refused: `false`.
@@ -223,7 +227,7 @@ impl CpuSet {
             if first > last {
                 return Err(ParseCpuSetError::new(at, "a range that runs backwards"));
             }
-            set.extend((first..=last).map(CpuId));
+            set.insert_range(first, last);
             at += item.len() + 1;
         }
         Ok(set)
@@ -253,6 +257,27 @@ impl CpuSet {
             at += group.len() + 1;
         }
         Ok(set)
+    }
+
+    /// Adds the CPUs from `first` to `last`, both below the limit, whole words at a time.
+    fn insert_range(&mut self, first: u32, last: u32) {
+        self.insert(CpuId(first));
+        self.insert(CpuId(last));
+        let (start, start_bit) = place(CpuId(first));
+        let (end, end_bit) = place(CpuId(last));
+        for word in start..=end {
+            let from = if word == start {
+                !(start_bit - 1)
+            } else {
+                u64::MAX
+            };
+            let to = if word == end {
+                end_bit | (end_bit - 1)
+            } else {
+                u64::MAX
+            };
+            self.words[word - self.base] |= from & to;
+        }
     }
 
     /// The word after the last that is kept.
