@@ -5,7 +5,9 @@
 #[cfg(not(target_os = "linux"))]
 compile_error!("cmwq runs on Linux only: it is built on futexes, eventfds and sysfs");
 
+pub mod affinity;
 pub mod clock;
 pub mod eventfd;
 pub mod futex;
 pub mod thread;
+pub mod topology;
