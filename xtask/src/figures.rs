@@ -40,16 +40,11 @@ fn check_document(index: usize, value: &Value, findings: &mut Vec<String>) {
         findings.push(format!("document {index} is no object"));
         return;
     };
-    if !VERSION_KEYS
-        .iter()
-        .any(|key| fields.get(*key).is_some_and(is_version))
-    {
+    if !VERSION_KEYS.iter().any(|key| fields.get(*key).is_some_and(is_version)) {
         findings.push(format!("document {index} has no schema version; add `schema`"));
     }
-    let has_figure = fields
-        .iter()
-        .filter(|(key, _)| !VERSION_KEYS.contains(&key.as_str()))
-        .any(|(_, v)| holds_figure(v));
+    let has_figure =
+        fields.iter().filter(|(key, _)| !VERSION_KEYS.contains(&key.as_str())).any(|(_, v)| holds_figure(v));
     if !has_figure {
         findings.push(format!("document {index} has no positive figure"));
     }

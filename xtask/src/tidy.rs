@@ -31,11 +31,7 @@ pub(crate) fn run() -> Result<usize, String> {
     for finding in &findings {
         println!("{finding}");
     }
-    eprintln!(
-        "tidy: {} files read, {} findings",
-        tree.text_files.len(),
-        findings.len()
-    );
+    eprintln!("tidy: {} files read, {} findings", tree.text_files.len(), findings.len());
     Ok(findings.len())
 }
 
@@ -47,10 +43,7 @@ fn listed_files(root: &Path) -> Result<Vec<(String, String)>, String> {
         .output()
         .map_err(|error| format!("cannot run git: {error}"))?;
     if !output.status.success() {
-        return Err(format!(
-            "git ls-files failed: {}",
-            String::from_utf8_lossy(&output.stderr)
-        ));
+        return Err(format!("git ls-files failed: {}", String::from_utf8_lossy(&output.stderr)));
     }
     let names = String::from_utf8(output.stdout).map_err(|error| format!("a path is not UTF-8: {error}"))?;
     let mut files = Vec::new();

@@ -19,19 +19,14 @@ impl Comments {
     pub(crate) fn new(text: &str, tokens: TokenStream) -> Self {
         let mut is_code = vec![false; text.len()];
         cover(text, tokens, &mut is_code);
-        let mut comments = Self {
-            comment: vec![String::new()],
-            has_code: vec![false],
-        };
+        let mut comments = Self { comment: vec![String::new()], has_code: vec![false] };
         let mut line = String::new();
         let mut has_code = false;
         for (at, character) in text.char_indices() {
             match character {
                 '\n' => {
                     comments.comment.push(std::mem::take(&mut line));
-                    comments
-                        .has_code
-                        .push(std::mem::take(&mut has_code) || is_code[at]);
+                    comments.has_code.push(std::mem::take(&mut has_code) || is_code[at]);
                 }
                 _ if is_code[at] => has_code = true,
                 _ => line.push(character),
@@ -65,9 +60,8 @@ impl Comments {
 fn cover(text: &str, tokens: TokenStream, is_code: &mut [bool]) {
     for token in tokens {
         let whole = token.span().byte_range();
-        let is_comment = text
-            .get(whole.clone())
-            .is_some_and(|text| text.starts_with("//") || text.starts_with("/*"));
+        let is_comment =
+            text.get(whole.clone()).is_some_and(|text| text.starts_with("//") || text.starts_with("/*"));
         match token {
             _ if is_comment => {}
             TokenTree::Group(group) => {

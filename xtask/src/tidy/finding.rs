@@ -20,22 +20,12 @@ impl Finding {
         what: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Self {
-        Self {
-            path: path.to_string(),
-            line,
-            rule,
-            what: what.into(),
-            remedy: remedy.into(),
-        }
+        Self { path: path.to_string(), line, rule, what: what.into(), remedy: remedy.into() }
     }
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            out,
-            "{}:{}: {}: {}; {}",
-            self.path, self.line, self.rule, self.what, self.remedy
-        )
+        write!(out, "{}:{}: {}: {}; {}", self.path, self.line, self.rule, self.what, self.remedy)
     }
 }

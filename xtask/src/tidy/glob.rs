@@ -12,9 +12,7 @@ pub(crate) fn matches_any(globs: &[String], path: &str) -> bool {
 
 /// Answers whether the glob matches the whole path.
 pub(crate) fn matches(glob: &str, path: &str) -> bool {
-    let pattern = regex::escape(glob)
-        .replace(r"\*\*/", "(?:.+/)?")
-        .replace(r"\*\*", ".+")
-        .replace(r"\*", "[^/]*");
+    let pattern =
+        regex::escape(glob).replace(r"\*\*/", "(?:.+/)?").replace(r"\*\*", ".+").replace(r"\*", "[^/]*");
     Regex::new(&format!("^(?:{pattern})$")).is_ok_and(|regex| regex.is_match(path))
 }

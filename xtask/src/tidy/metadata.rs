@@ -46,10 +46,7 @@ impl Metadata {
             .output()
             .map_err(|error| format!("cannot run cargo metadata: {error}"))?;
         if !output.status.success() {
-            return Err(format!(
-                "cargo metadata failed: {}",
-                String::from_utf8_lossy(&output.stderr)
-            ));
+            return Err(format!("cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr)));
         }
         let text = String::from_utf8_lossy(&output.stdout);
         Self::parse(&text)
@@ -61,10 +58,7 @@ impl Metadata {
 
     /// A path below the workspace root, with `/` between its names.
     pub(crate) fn relative(&self, path: &Path) -> String {
-        path.strip_prefix(&self.workspace_root)
-            .unwrap_or(path)
-            .to_string_lossy()
-            .into_owned()
+        path.strip_prefix(&self.workspace_root).unwrap_or(path).to_string_lossy().into_owned()
     }
 
     pub(crate) fn is_member(&self, name: &str) -> bool {
@@ -75,8 +69,6 @@ impl Metadata {
 impl Target {
     /// Tests, benches and examples: code that does not ship.
     pub(crate) fn is_test(&self) -> bool {
-        self.kind
-            .iter()
-            .any(|kind| matches!(kind.as_str(), "test" | "bench" | "example"))
+        self.kind.iter().any(|kind| matches!(kind.as_str(), "test" | "bench" | "example"))
     }
 }

@@ -16,10 +16,8 @@ pub(crate) type Reached = BTreeMap<String, bool>;
 /// Follows every `mod` from the roots, given as (path, is test code).
 pub(crate) fn reach(roots: &[(String, bool)], syntax: &BTreeMap<String, &syn::File>) -> Reached {
     let mut reached = Reached::new();
-    let mut open: Vec<(String, bool, bool)> = roots
-        .iter()
-        .map(|(path, is_test)| (path.clone(), *is_test, true))
-        .collect();
+    let mut open: Vec<(String, bool, bool)> =
+        roots.iter().map(|(path, is_test)| (path.clone(), *is_test, true)).collect();
     while let Some((path, is_test, is_root)) = open.pop() {
         let Some(file) = syntax.get(&path) else { continue };
         match reached.get(&path) {
@@ -29,16 +27,8 @@ pub(crate) fn reach(roots: &[(String, bool)], syntax: &BTreeMap<String, &syn::Fi
         let (parent, name) = path.rsplit_once('/').unwrap_or(("", &path));
         let stem = name.trim_end_matches(".rs");
         let owns_directory = is_root || stem == "mod";
-        let children = if owns_directory {
-            parent.to_string()
-        } else {
-            under(parent, stem)
-        };
-        let here = Place {
-            beside: parent.to_string(),
-            children,
-            is_test,
-        };
+        let children = if owns_directory { parent.to_string() } else { under(parent, stem) };
+        let here = Place { beside: parent.to_string(), children, is_test };
         let mut declared = Vec::new();
         declarations(&file.items, &here, &mut declared);
         open.extend(declared.into_iter().map(|(path, is_test)| (path, is_test, false)));
@@ -63,11 +53,7 @@ fn declarations(items: &[Item], place: &Place, declared: &mut Vec<(String, bool)
         let is_test = place.is_test || module.attrs.iter().any(is_test_only);
         if let Some((_, inner)) = &module.content {
             let children = under(&place.children, name);
-            let inside = Place {
-                beside: children.clone(),
-                children,
-                is_test,
-            };
+            let inside = Place { beside: children.clone(), children, is_test };
             declarations(inner, &inside, declared);
             continue;
         }
@@ -90,20 +76,17 @@ fn is_test_only(attribute: &Attribute) -> bool {
 fn named_paths(attribute: &Attribute) -> Vec<String> {
     match &attribute.meta {
         Meta::NameValue(pair) if pair.path.is_ident("path") => match &pair.value {
-            syn::Expr::Lit(syn::ExprLit {
-                lit: syn::Lit::Str(path),
-                ..
-            }) => vec![path.value()],
+            syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(path), .. }) => vec![path.value()],
             _ => Vec::new(),
         },
         Meta::List(list) if list.path.is_ident("cfg_attr") => {
             let tokens: Vec<TokenTree> = list.tokens.clone().into_iter().collect();
             let values = tokens.windows(3).filter_map(|window| match window {
-                [
-                    TokenTree::Ident(name),
-                    TokenTree::Punct(_),
-                    TokenTree::Literal(value),
-                ] if name == "path" => Some(value.to_string().trim_matches('"').to_string()),
+                [TokenTree::Ident(name), TokenTree::Punct(_), TokenTree::Literal(value)]
+                    if name == "path" =>
+                {
+                    Some(value.to_string().trim_matches('"').to_string())
+                }
                 _ => None,
             });
             values.collect()
@@ -113,11 +96,7 @@ fn named_paths(attribute: &Attribute) -> Vec<String> {
 }
 
 fn under(directory: &str, name: &str) -> String {
-    if directory.is_empty() {
-        name.to_string()
-    } else {
-        format!("{directory}/{name}")
-    }
+    if directory.is_empty() { name.to_string() } else { format!("{directory}/{name}") }
 }
 
 /// The path without `.` and `..`.

@@ -45,22 +45,13 @@ fn walk(tokens: TokenStream, prefix: &[String], inside_use: bool, found: &mut Ve
             TokenTree::Punct(mark) => {
                 if mark.as_char() == '*' && inside_use {
                     let line = mark.span().start().line;
-                    found.push(NamedPath {
-                        segments: joined(prefix, "*"),
-                        line,
-                        is_import,
-                    });
+                    found.push(NamedPath { segments: joined(prefix, "*"), line, is_import });
                 }
                 is_import = inside_use || (is_import && mark.as_char() != ';');
                 at += 1;
             }
             TokenTree::Group(group) => {
-                walk(
-                    group.stream(),
-                    if inside_use { prefix } else { &[] },
-                    inside_use,
-                    found,
-                );
+                walk(group.stream(), prefix, is_import, found);
                 at += 1;
             }
             TokenTree::Literal(_) => at += 1,
@@ -97,11 +88,7 @@ fn take_path(
         }
         next += 3;
     }
-    found.push(NamedPath {
-        segments,
-        line,
-        is_import,
-    });
+    found.push(NamedPath { segments, line, is_import });
     next
 }
 

@@ -82,7 +82,5 @@ fn item_end(tokens: &[TokenTree], start: usize) -> usize {
         _ => false,
     };
     let last = tokens.len() - 1;
-    (start..tokens.len())
-        .find(|&at| is_end(&tokens[at]))
-        .unwrap_or(last)
+    (start..tokens.len()).find(|&at| is_end(&tokens[at])).unwrap_or(last)
 }

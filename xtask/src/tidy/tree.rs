@@ -48,9 +48,7 @@ pub(crate) struct Parsed {
 
 impl Parsed {
     fn new(text: &str) -> Result<Self, String> {
-        let tokens: TokenStream = text
-            .parse()
-            .map_err(|error: proc_macro2::LexError| error.to_string())?;
+        let tokens: TokenStream = text.parse().map_err(|error: proc_macro2::LexError| error.to_string())?;
         let syntax = syn::parse2(tokens.clone()).map_err(|error| error.to_string())?;
         Ok(Self {
             syntax,
@@ -96,21 +94,13 @@ impl Tree {
             file.is_reached = reached.contains_key(&file.path);
             file.is_test = reached.get(&file.path).copied().unwrap_or(false) || is_test_path(&file.path);
         }
-        let text_files = files
-            .into_iter()
-            .map(|(path, text)| TextFile { path, text })
-            .collect();
-        Self {
-            text_files,
-            rust_files,
-        }
+        let text_files = files.into_iter().map(|(path, text)| TextFile { path, text }).collect();
+        Self { text_files, rust_files }
     }
 
     /// The sources that parse, with what was parsed.
     pub(crate) fn parsed(&self) -> impl Iterator<Item = (&RustFile, &Parsed)> {
-        self.rust_files
-            .iter()
-            .filter_map(|file| Some((file, file.parsed.as_ref().ok()?)))
+        self.rust_files.iter().filter_map(|file| Some((file, file.parsed.as_ref().ok()?)))
     }
 
     pub(crate) fn text_file(&self, path: &str) -> Option<&TextFile> {
@@ -120,7 +110,5 @@ impl Tree {
 
 fn is_test_path(path: &str) -> bool {
     path.ends_with("/tests.rs")
-        || path
-            .split('/')
-            .any(|name| matches!(name, "tests" | "benches" | "examples"))
+        || path.split('/').any(|name| matches!(name, "tests" | "benches" | "examples"))
 }

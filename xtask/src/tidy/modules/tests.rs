@@ -22,15 +22,7 @@ fn both_layouts_and_inline_modules_are_followed() {
         ("a/src/stray.rs", ""),
     ]);
     let paths: Vec<&str> = found.keys().map(String::as_str).collect();
-    assert_eq!(
-        paths,
-        [
-            "a/src/lib.rs",
-            "a/src/pool.rs",
-            "a/src/pool/core.rs",
-            "a/src/queue/cell.rs"
-        ]
-    );
+    assert_eq!(paths, ["a/src/lib.rs", "a/src/pool.rs", "a/src/pool/core.rs", "a/src/queue/cell.rs"]);
 }
 
 #[test]
@@ -60,10 +52,7 @@ fn named_paths_are_followed() {
 #[test]
 fn a_file_for_tests_only_is_known_as_such() {
     let found = reached(&[
-        (
-            "a/src/lib.rs",
-            "#[cfg(test)] mod tests; #[cfg(all(test, unix))] mod shared; mod shared;",
-        ),
+        ("a/src/lib.rs", "#[cfg(test)] mod tests; #[cfg(all(test, unix))] mod shared; mod shared;"),
         ("a/src/tests.rs", "mod cases;"),
         ("a/src/tests/cases.rs", ""),
         ("a/src/shared.rs", ""),

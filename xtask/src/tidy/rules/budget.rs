@@ -33,21 +33,12 @@ pub(crate) fn check(tree: &Tree, findings: &mut Vec<Finding>) {
             let width = line.chars().count();
             if width > LINE_CHARACTERS_MAX {
                 let what = format!("{width} characters, {LINE_CHARACTERS_MAX} allowed");
-                findings.push(Finding::new(
-                    &file.path,
-                    index + 1,
-                    "line-width",
-                    what,
-                    "break it",
-                ));
+                findings.push(Finding::new(&file.path, index + 1, "line-width", what, "break it"));
             }
         }
     }
     for (file, parsed) in tree.parsed() {
-        let mut functions = Functions {
-            path: &file.path,
-            findings,
-        };
+        let mut functions = Functions { path: &file.path, findings };
         functions.visit_file(&parsed.syntax);
     }
 }
@@ -64,13 +55,9 @@ impl Functions<'_> {
         let close = body.brace_token.span.close().start().line;
         let count = close.saturating_sub(open + 1);
         if count > FUNCTION_LINES_MAX {
-            let what = format!(
-                "fn {} has {count} lines, {FUNCTION_LINES_MAX} allowed",
-                signature.ident
-            );
+            let what = format!("fn {} has {count} lines, {FUNCTION_LINES_MAX} allowed", signature.ident);
             let remedy = "name its parts as functions";
-            self.findings
-                .push(Finding::new(self.path, line, "function-length", what, remedy));
+            self.findings.push(Finding::new(self.path, line, "function-length", what, remedy));
         }
     }
 }

@@ -15,13 +15,7 @@ pub(crate) fn check(tree: &Tree, metadata: &Metadata, config: &Config, findings:
         let manifest = metadata.relative(&package.manifest_path);
         let Some(knows) = config.knows.get(&package.name) else {
             let what = format!("package {} has no entry in tidy.toml", package.name);
-            findings.push(Finding::new(
-                &manifest,
-                1,
-                RULE,
-                what,
-                "say under [knows] what it may depend on",
-            ));
+            findings.push(Finding::new(&manifest, 1, RULE, what, "say under [knows] what it may depend on"));
             continue;
         };
         for dependency in &package.dependencies {
@@ -44,27 +38,17 @@ fn objection(
     let (from, to) = (&package.name, &dependency.name);
     let is_member = metadata.is_member(to);
     if is_member && config.knows.get(to).is_some_and(|target| target.leaf) {
-        return Some((
-            format!("{from} depends on {to}"),
-            format!("nothing depends on {to}; move the code"),
-        ));
+        return Some((format!("{from} depends on {to}"), format!("nothing depends on {to}; move the code")));
     }
     if dependency.kind.as_deref() == Some("dev") {
         return None;
     }
     if let Some(cfg) = config.conditional.get(to) {
-        let is_conditional = dependency
-            .target
-            .as_deref()
-            .is_some_and(|target| target.contains(cfg.as_str()));
+        let is_conditional = dependency.target.as_deref().is_some_and(|target| target.contains(cfg.as_str()));
         let remedy = format!("put it under [target.'cfg({cfg})'.dependencies]");
         return (!is_conditional).then(|| (format!("{from} always depends on {to}"), remedy));
     }
-    let allowed = if is_member {
-        &knows.workspace
-    } else {
-        &knows.external
-    };
+    let allowed = if is_member { &knows.workspace } else { &knows.external };
     let is_allowed = allowed.iter().any(|name| name == to || name == "*");
     let remedy = match allowed.as_slice() {
         [] if is_member => format!("{from} knows no package of the workspace"),
@@ -83,8 +67,5 @@ fn manifest_line(tree: &Tree, manifest: &str, name: &str) -> usize {
         let rest = line.trim_start().strip_prefix(name)?;
         rest.starts_with([' ', '=', '.']).then_some(())
     };
-    file.text
-        .lines()
-        .position(|line| names_it(line).is_some())
-        .map_or(1, |index| index + 1)
+    file.text.lines().position(|line| names_it(line).is_some()).map_or(1, |index| index + 1)
 }

@@ -25,9 +25,7 @@ type Labels = BTreeMap<String, String>;
 
 pub(crate) fn check(tree: &Tree, findings: &mut Vec<Finding>) {
     let crates = defined(tree, findings);
-    let Ok(citation) = Regex::new(CITATION) else {
-        unreachable!("the pattern is constant")
-    };
+    let Ok(citation) = Regex::new(CITATION) else { unreachable!("the pattern is constant") };
     for (file, parsed) in tree.parsed() {
         let own = crates.get(crate_of(&file.path));
         for (line, text) in cited_lines(&parsed.comments) {
@@ -54,24 +52,15 @@ pub(crate) fn check(tree: &Tree, findings: &mut Vec<Finding>) {
 
 /// The labels of the essays by crate directory; a label defined twice is a finding.
 fn defined<'a>(tree: &'a Tree, findings: &mut Vec<Finding>) -> BTreeMap<&'a str, Labels> {
-    let Ok(definition) = Regex::new(DEFINITION) else {
-        unreachable!("the pattern is constant")
-    };
+    let Ok(definition) = Regex::new(DEFINITION) else { unreachable!("the pattern is constant") };
     let mut crates: BTreeMap<&str, Labels> = BTreeMap::new();
-    for essay in tree
-        .text_files
-        .iter()
-        .filter(|file| glob::matches(ESSAYS, &file.path))
-    {
+    for essay in tree.text_files.iter().filter(|file| glob::matches(ESSAYS, &file.path)) {
         let labels = crates.entry(crate_of(&essay.path)).or_default();
         for (index, line) in essay.text.lines().enumerate() {
             let Some(found) = definition.captures(line) else {
                 continue;
             };
-            if labels
-                .insert(found[1].to_string(), found[2].to_string())
-                .is_some()
-            {
+            if labels.insert(found[1].to_string(), found[2].to_string()).is_some() {
                 let what = format!("{} is defined twice in this crate", &found[1]);
                 findings.push(Finding::new(
                     &essay.path,
@@ -103,15 +92,10 @@ fn cited_lines(comments: &Comments) -> Vec<(usize, String)> {
 
 /// `crates/core` of `crates/core/flow/0-map.md`.
 fn crate_of(path: &str) -> &str {
-    let end = ["/flow/", "/src/", "/tests/", "/benches/"]
-        .iter()
-        .filter_map(|part| path.find(part))
-        .min();
+    let end = ["/flow/", "/src/", "/tests/", "/benches/"].iter().filter_map(|part| path.find(part)).min();
     &path[..end.unwrap_or(0)]
 }
 
 fn first_word(name: &str) -> &str {
-    name.split(|c: char| c.is_whitespace() || matches!(c, ':' | '.' | ','))
-        .next()
-        .unwrap_or(name)
+    name.split(|c: char| c.is_whitespace() || matches!(c, ':' | '.' | ',')).next().unwrap_or(name)
 }

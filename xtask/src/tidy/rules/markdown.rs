@@ -29,13 +29,7 @@ pub(crate) fn check(tree: &Tree, findings: &mut Vec<Finding>) {
         let count = file.text.lines().count();
         if glob::matches(ESSAYS, &file.path) && count > ESSAY_LINES_MAX {
             let what = format!("{count} lines, {ESSAY_LINES_MAX} allowed");
-            findings.push(Finding::new(
-                &file.path,
-                ESSAY_LINES_MAX + 1,
-                "essay-length",
-                what,
-                "say less",
-            ));
+            findings.push(Finding::new(&file.path, ESSAY_LINES_MAX + 1, "essay-length", what, "say less"));
         }
     }
 }

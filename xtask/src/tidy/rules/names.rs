@@ -20,23 +20,14 @@ pub(crate) fn check(tree: &Tree, findings: &mut Vec<Finding>) {
         }
     }
     for (file, parsed) in tree.parsed() {
-        let mut modules = InlineModules {
-            path: &file.path,
-            findings,
-        };
+        let mut modules = InlineModules { path: &file.path, findings };
         modules.visit_file(&parsed.syntax);
     }
 }
 
 fn finding(path: &str, line: usize, name: &str) -> Finding {
     let what = format!("`{name}` says nothing about what is inside");
-    Finding::new(
-        path,
-        line,
-        RULE,
-        what,
-        "name the idea, or move the code to where it is used",
-    )
+    Finding::new(path, line, RULE, what, "name the idea, or move the code to where it is used")
 }
 
 struct InlineModules<'a> {
@@ -48,8 +39,7 @@ impl<'ast> Visit<'ast> for InlineModules<'_> {
     fn visit_item_mod(&mut self, module: &'ast ItemMod) {
         let name = module.ident.to_string();
         if module.content.is_some() && FORBIDDEN.contains(&name.as_str()) {
-            self.findings
-                .push(finding(self.path, module.ident.span().start().line, &name));
+            self.findings.push(finding(self.path, module.ident.span().start().line, &name));
         }
         syn::visit::visit_item_mod(self, module);
     }

@@ -21,10 +21,8 @@ const STATS_DIRECTORY: &str = "stats";
 
 pub(crate) fn check(tree: &Tree, config: &Config, findings: &mut Vec<Finding>) {
     for (file, parsed) in tree.parsed() {
-        let in_scope = config
-            .ordering_scope
-            .iter()
-            .any(|directory| Path::new(&file.path).starts_with(directory));
+        let in_scope =
+            config.ordering_scope.iter().any(|directory| Path::new(&file.path).starts_with(directory));
         if in_scope && !file.is_test {
             let is_driver = glob::matches_any(&config.ordering_files, &file.path);
             check_file(file, parsed, is_driver, findings);
@@ -46,28 +44,16 @@ fn check_file(file: &RustFile, parsed: &Parsed, is_driver: bool, findings: &mut 
         };
         if path.is_import {
             let what = format!("imports Ordering::{ordering}");
-            report(
-                "ordering-import",
-                what,
-                "import Ordering and write Ordering:: at the site",
-            );
+            report("ordering-import", what, "import Ordering and write Ordering:: at the site");
             continue;
         }
         if !is_driver {
             let what = format!("names Ordering::{ordering} outside the driver files");
-            report(
-                "ordering-file",
-                what,
-                "call a driver, or list the file in ordering_files of tidy.toml",
-            );
+            report("ordering-file", what, "call a driver, or list the file in ordering_files of tidy.toml");
         }
         if !parsed.comments.holds_above(path.line, REACH, MARK) {
             let what = format!("Ordering::{ordering} without a reason");
-            report(
-                "ordering-comment",
-                what,
-                "add `// Ordering: pairs with ..; weaker would ..` above it",
-            );
+            report("ordering-comment", what, "add `// Ordering: pairs with ..; weaker would ..` above it");
         }
     }
 }

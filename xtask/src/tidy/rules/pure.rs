@@ -17,10 +17,7 @@ const IMPURE: [(&[&str], &str); 5] = [
     (&["std", "thread"], "decide here, let the runtime act"),
     (&["time", "Instant"], "take the time as an argument"),
     (&["time", "SystemTime"], "take the time as an argument"),
-    (
-        &["sync", "atomic"],
-        "answer with the next word, let a driver write it",
-    ),
+    (&["sync", "atomic"], "answer with the next word, let a driver write it"),
     (&["std", "env"], "take the setting as an argument"),
 ];
 
@@ -29,11 +26,7 @@ pub(crate) fn check(tree: &Tree, metadata: &Metadata, config: &Config, findings:
         check_roots(tree, metadata, directory, findings);
     }
     for (file, parsed) in tree.parsed() {
-        if !config
-            .pure
-            .iter()
-            .any(|directory| Path::new(&file.path).starts_with(directory))
-        {
+        if !config.pure.iter().any(|directory| Path::new(&file.path).starts_with(directory)) {
             continue;
         }
         for path in &parsed.paths {
@@ -50,11 +43,7 @@ fn check_roots(tree: &Tree, metadata: &Metadata, directory: &str, findings: &mut
     let rule = "forbid-unsafe";
     let manifest = Path::new(directory).join("Cargo.toml");
     let is_meant = |path: &Path| Path::new(&metadata.relative(path)) == manifest;
-    let Some(package) = metadata
-        .packages
-        .iter()
-        .find(|package| is_meant(&package.manifest_path))
-    else {
+    let Some(package) = metadata.packages.iter().find(|package| is_meant(&package.manifest_path)) else {
         let what = format!("no package in {directory}");
         findings.push(Finding::new("tidy.toml", 1, rule, what, "correct forbid_unsafe"));
         return;
@@ -74,11 +63,9 @@ fn check_roots(tree: &Tree, metadata: &Metadata, directory: &str, findings: &mut
 
 fn forbids_unsafe(file: &syn::File) -> bool {
     file.attrs.iter().any(|attribute| match &attribute.meta {
-        Meta::List(list) if list.path.is_ident("forbid") => list
-            .tokens
-            .clone()
-            .into_iter()
-            .any(|token| token.to_string() == "unsafe_code"),
+        Meta::List(list) if list.path.is_ident("forbid") => {
+            list.tokens.clone().into_iter().any(|token| token.to_string() == "unsafe_code")
+        }
         _ => false,
     })
 }

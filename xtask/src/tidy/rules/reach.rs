@@ -26,13 +26,7 @@ pub(crate) fn check(tree: &Tree, config: &Config, findings: &mut Vec<Finding>) {
         let is_source = file.path.split('/').any(|name| name == "src");
         if is_source && !file.is_reached {
             let remedy = "declare it with `mod` in its parent, or delete it";
-            findings.push(Finding::new(
-                &file.path,
-                1,
-                "dead-file",
-                "no `mod` leads here",
-                remedy,
-            ));
+            findings.push(Finding::new(&file.path, 1, "dead-file", "no `mod` leads here", remedy));
         }
     }
 }

@@ -54,10 +54,8 @@ fn is_justified(comments: &Comments, text: &str, line: usize) -> bool {
             return true;
         }
         near -= 1;
-        let is_attribute = near > 0
-            && lines
-                .get(near - 1)
-                .is_some_and(|line| line.trim_start().starts_with("#["));
+        let is_attribute =
+            near > 0 && lines.get(near - 1).is_some_and(|line| line.trim_start().starts_with("#["));
         if near == 0 || !(is_attribute || (!comments.has_code(near) && !comments.at(near).is_empty())) {
             return false;
         }

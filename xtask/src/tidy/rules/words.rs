@@ -42,12 +42,6 @@ pub(crate) fn check(tree: &Tree, config: &Config, findings: &mut Vec<Finding>) {
 
 /// The words as whole words in any case, then the patterns as they are.
 fn patterns(config: &Config) -> Result<Vec<Regex>, regex::Error> {
-    let words = config
-        .forbidden_words
-        .iter()
-        .map(|word| format!(r"(?i)\b{}\b", regex::escape(word)));
-    words
-        .chain(config.forbidden_patterns.iter().cloned())
-        .map(|pattern| Regex::new(&pattern))
-        .collect()
+    let words = config.forbidden_words.iter().map(|word| format!(r"(?i)\b{}\b", regex::escape(word)));
+    words.chain(config.forbidden_patterns.iter().cloned()).map(|pattern| Regex::new(&pattern)).collect()
 }

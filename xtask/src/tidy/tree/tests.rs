@@ -3,14 +3,8 @@ use crate::tidy::rules::sample;
 #[test]
 fn test_code_is_told_from_shipped_code() {
     let tree = sample::tree(&[
-        (
-            "crates/ring/src/lib.rs",
-            "mod inbox;\n#[cfg(test)]\nmod checks;\n",
-        ),
-        (
-            "crates/ring/src/inbox.rs",
-            "#[cfg(test)]\nmod tests;\nfn a() {}\n#[test]\nfn b() {}\n",
-        ),
+        ("crates/ring/src/lib.rs", "mod inbox;\n#[cfg(test)]\nmod checks;\n"),
+        ("crates/ring/src/inbox.rs", "#[cfg(test)]\nmod tests;\nfn a() {}\n#[test]\nfn b() {}\n"),
         ("crates/ring/src/checks.rs", ""),
         ("crates/ring/src/inbox/tests.rs", ""),
     ]);

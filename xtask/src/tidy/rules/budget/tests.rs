@@ -4,10 +4,7 @@ use crate::tidy::rules::sample;
 fn places(text: &str) -> Vec<String> {
     let mut findings = Vec::new();
     check(&sample::tree(&[("crates/core/src/lib.rs", text)]), &mut findings);
-    findings
-        .into_iter()
-        .map(|finding| format!("{}:{}", finding.rule, finding.line))
-        .collect()
+    findings.into_iter().map(|finding| format!("{}:{}", finding.rule, finding.line)).collect()
 }
 
 fn body(line_count: usize) -> String {
@@ -36,16 +33,7 @@ fn a_function_that_fits_a_screen_passes() {
 fn every_kind_of_function_is_measured() {
     let long = body(71);
     assert_eq!(places(&format!("\nfn a() {long}\n")), ["function-length:2"]);
-    assert_eq!(
-        places(&format!("impl A {{ fn b() {long} }}\n")),
-        ["function-length:1"]
-    );
-    assert_eq!(
-        places(&format!("trait A {{ fn b() {long} }}\n")),
-        ["function-length:1"]
-    );
-    assert_eq!(
-        places(&format!("mod a {{ fn b() {{ fn c() {long} }} }}\n")).len(),
-        2
-    );
+    assert_eq!(places(&format!("impl A {{ fn b() {long} }}\n")), ["function-length:1"]);
+    assert_eq!(places(&format!("trait A {{ fn b() {long} }}\n")), ["function-length:1"]);
+    assert_eq!(places(&format!("mod a {{ fn b() {{ fn c() {long} }} }}\n")).len(), 2);
 }

@@ -19,10 +19,7 @@ type Edge<'a> = (&'a str, Option<&'a str>, Option<&'a str>);
 fn findings(package: &str, edges: &[Edge<'_>]) -> Vec<Finding> {
     let mut packages: Vec<Package> = ["a-core", "a-sys", "a-cli", "a-new"].map(bare).into();
     packages.retain(|known| known.name == package || known.name != "a-new");
-    let subject = packages
-        .iter_mut()
-        .find(|known| known.name == package)
-        .expect("is known");
+    let subject = packages.iter_mut().find(|known| known.name == package).expect("is known");
     subject.dependencies = edges
         .iter()
         .map(|(name, kind, target)| Dependency {
@@ -31,15 +28,9 @@ fn findings(package: &str, edges: &[Edge<'_>]) -> Vec<Finding> {
             target: target.map(str::to_string),
         })
         .collect();
-    let metadata = Metadata {
-        workspace_root: PathBuf::from("/w"),
-        packages,
-    };
+    let metadata = Metadata { workspace_root: PathBuf::from("/w"), packages };
     let manifest = format!("{package}/Cargo.toml");
-    let tree = sample::tree(&[(
-        manifest.as_str(),
-        "[dependencies]\nlibc = \"0.2\"\na-cli = \"1\"\n",
-    )]);
+    let tree = sample::tree(&[(manifest.as_str(), "[dependencies]\nlibc = \"0.2\"\na-cli = \"1\"\n")]);
     let mut findings = Vec::new();
     check(&tree, &metadata, &sample::config(CONFIG), &mut findings);
     findings
@@ -67,20 +58,14 @@ fn a_dependency_against_the_direction_is_a_finding() {
 
 #[test]
 fn an_outside_package_is_a_finding_at_its_line() {
-    assert_eq!(
-        sample::places(&findings("a-core", &[("libc", None, None)])),
-        ["a-core/Cargo.toml:2"]
-    );
+    assert_eq!(sample::places(&findings("a-core", &[("libc", None, None)])), ["a-core/Cargo.toml:2"]);
     assert_eq!(findings("a-core", &[("cc", Some("build"), None)]).len(), 1);
 }
 
 #[test]
 fn tests_may_use_what_they_like_but_no_leaf() {
     assert!(findings("a-core", &[("proptest", Some("dev"), None)]).is_empty());
-    assert_eq!(
-        sample::places(&findings("a-sys", &[("a-cli", Some("dev"), None)])),
-        ["a-sys/Cargo.toml:3"]
-    );
+    assert_eq!(sample::places(&findings("a-sys", &[("a-cli", Some("dev"), None)])), ["a-sys/Cargo.toml:3"]);
 }
 
 #[test]

@@ -4,10 +4,7 @@ use crate::tidy::rules::sample;
 fn places(path: &str, text: &str) -> Vec<String> {
     let mut findings = Vec::new();
     check(&sample::tree(&[(path, text)]), &mut findings);
-    findings
-        .into_iter()
-        .map(|finding| format!("{}:{}", finding.rule, finding.line))
-        .collect()
+    findings.into_iter().map(|finding| format!("{}:{}", finding.rule, finding.line)).collect()
 }
 
 #[test]

@@ -14,14 +14,8 @@ fn a_module_named_after_its_idea_passes() {
 
 #[test]
 fn a_drawer_is_a_finding_as_file_directory_and_inline_module() {
-    assert_eq!(
-        places("crates/ring/src/utils.rs", ""),
-        ["crates/ring/src/utils.rs:1"]
-    );
-    assert_eq!(
-        places("crates/ring/tests/common/mod.rs", ""),
-        ["crates/ring/tests/common/mod.rs:1"]
-    );
+    assert_eq!(places("crates/ring/src/utils.rs", ""), ["crates/ring/src/utils.rs:1"]);
+    assert_eq!(places("crates/ring/tests/common/mod.rs", ""), ["crates/ring/tests/common/mod.rs:1"]);
     assert_eq!(
         places("crates/ring/src/inbox.rs", "mod a {\nmod helpers {} }"),
         ["crates/ring/src/inbox.rs:2"]

@@ -8,23 +8,13 @@ const HEAD: &str = "#![forbid(unsafe_code)]\n";
 fn places(text: &str) -> Vec<String> {
     let files = [(ROOT, text), ("crates/cmwq/src/lib.rs", "use std::thread;")];
     let mut findings = Vec::new();
-    check(
-        &sample::tree(&files),
-        &sample::metadata(&files),
-        &sample::config(CONFIG),
-        &mut findings,
-    );
+    check(&sample::tree(&files), &sample::metadata(&files), &sample::config(CONFIG), &mut findings);
     sample::places(&findings)
 }
 
 #[test]
 fn a_pure_core_passes() {
-    assert!(
-        places(&format!(
-            "{HEAD}use core::fmt;\n// std::thread is not here\nstruct Instant;"
-        ))
-        .is_empty()
-    );
+    assert!(places(&format!("{HEAD}use core::fmt;\n// std::thread is not here\nstruct Instant;")).is_empty());
 }
 
 #[test]
@@ -35,12 +25,7 @@ fn a_root_that_allows_unsafe_is_a_finding() {
 #[test]
 fn a_missing_package_is_a_finding() {
     let mut findings = Vec::new();
-    check(
-        &sample::tree(&[]),
-        &sample::metadata(&[]),
-        &sample::config(CONFIG),
-        &mut findings,
-    );
+    check(&sample::tree(&[]), &sample::metadata(&[]), &sample::config(CONFIG), &mut findings);
     assert_eq!(sample::places(&findings), ["tidy.toml:1"]);
 }
 
@@ -53,10 +38,6 @@ fn threads_clock_and_atomics_are_findings() {
         "use core::sync::atomic::AtomicU64;",
         "use std::time; fn a(at: time::Instant) {}",
     ] {
-        assert_eq!(
-            places(&format!("{HEAD}{line}\n")),
-            ["crates/core/src/lib.rs:2"],
-            "{line}"
-        );
+        assert_eq!(places(&format!("{HEAD}{line}\n")), ["crates/core/src/lib.rs:2"], "{line}");
     }
 }

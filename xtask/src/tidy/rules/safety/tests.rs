@@ -3,10 +3,7 @@ use crate::tidy::rules::sample;
 
 fn places(text: &str) -> Vec<String> {
     let mut findings = Vec::new();
-    check(
-        &sample::tree(&[("crates/ring/src/inbox.rs", text)]),
-        &mut findings,
-    );
+    check(&sample::tree(&[("crates/ring/src/inbox.rs", text)]), &mut findings);
     sample::places(&findings)
 }
 
@@ -22,23 +19,14 @@ fn an_impl_with_its_reason_passes() {
 
 #[test]
 fn an_impl_without_a_reason_is_a_finding() {
-    assert_eq!(
-        places("\nunsafe impl Send for A {}"),
-        ["crates/ring/src/inbox.rs:2"]
-    );
+    assert_eq!(places("\nunsafe impl Send for A {}"), ["crates/ring/src/inbox.rs:2"]);
     assert_eq!(places("// fine\nunsafe impl Send for A {}").len(), 1);
 }
 
 #[test]
 fn a_reason_elsewhere_does_not_count() {
-    assert_eq!(
-        places("// SAFETY: of b.\nfn b() {}\nunsafe impl Send for A {}").len(),
-        1
-    );
-    assert_eq!(
-        places("// SAFETY: of what?\n\nunsafe impl Send for A {}").len(),
-        1
-    );
+    assert_eq!(places("// SAFETY: of b.\nfn b() {}\nunsafe impl Send for A {}").len(), 1);
+    assert_eq!(places("// SAFETY: of what?\n\nunsafe impl Send for A {}").len(), 1);
 }
 
 #[test]

@@ -9,22 +9,14 @@ words_exempt = ["tidy.toml"]
 
 fn places(path: &str, text: &str) -> Vec<String> {
     let mut findings = Vec::new();
-    check(
-        &sample::tree(&[(path, text)]),
-        &sample::config(CONFIG),
-        &mut findings,
-    );
+    check(&sample::tree(&[(path, text)]), &sample::config(CONFIG), &mut findings);
     sample::places(&findings)
 }
 
 #[test]
 fn other_words_pass() {
     assert!(
-        places(
-            "README.md",
-            "bananas, pears, /sys/devices, https://host/orchard/, ../garden/\n"
-        )
-        .is_empty()
+        places("README.md", "bananas, pears, /sys/devices, https://host/orchard/, ../garden/\n").is_empty()
     );
 }
 
@@ -48,10 +40,6 @@ fn exempt_files_may_say_it() {
 #[test]
 fn a_broken_pattern_is_a_finding() {
     let mut findings = Vec::new();
-    check(
-        &sample::tree(&[]),
-        &sample::config("forbidden_patterns = ['(']"),
-        &mut findings,
-    );
+    check(&sample::tree(&[]), &sample::config("forbidden_patterns = ['(']"), &mut findings);
     assert_eq!(sample::places(&findings), ["tidy.toml:1"]);
 }
