@@ -25,3 +25,13 @@ tested() {
     ((count > 0)) || fail "no test ran: $*"
     echo "$count tests passed"
 }
+
+# Skips the stage unless the nightly toolchain has the component or can get it.
+need_nightly() {
+    local component=$1
+    rustup component list --toolchain nightly --installed 2>/dev/null | grep -q "^$component" && return
+    echo "missing, installing with rustup: nightly $component"
+    rustup component add --toolchain nightly "$component" && return
+    echo "skipped: no nightly toolchain with $component"
+    exit 77
+}
