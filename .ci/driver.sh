@@ -69,22 +69,25 @@ select_stages() {
     return 0
 }
 
-# Runs one stage; leaves what became of it in `result`.
+# Runs one stage; leaves what became of it in `result` and how long it took in `seconds`.
 run_stage() {
-    local stage=$1 budget=$2 allow_skip=$3 code=0
+    local stage=$1 budget=$2 allow_skip=$3 code=0 started=$SECONDS
     timeout --kill-after="$GRACE_S" "$budget" "$stage" &
     stage_pid=$!
     wait "$stage_pid" || code=$?
     stage_pid=
+    seconds=$((SECONDS - started))
     case $code in
         0) result=passed ;;
-        124 | 137) result='failed: budget spent' ;;
+        124) result='failed: budget spent' ;;
         "$SKIP_CODE")
             result=skipped
             [[ $allow_skip == yes ]] || result='failed: skipped'
             ;;
         *) result="failed: exit $code" ;;
     esac
+    # Killed: after the grace period that follows the budget, or by somebody else before.
+    ((code != 137 || seconds < budget)) || result='failed: budget spent'
 }
 
 print_skips() {
@@ -98,7 +101,7 @@ print_skips() {
 drive() {
     local directory=$1 limit=$2 allow_skip=$3
     shift 3
-    local root stages stage name budget started seconds result sum=0 passed=0 failed=0 skipped=0 table=
+    local root stages stage name budget seconds result sum=0 total=0 passed=0 failed=0 skipped=0 table=
     root=$(cd "$directory/../.." && pwd)
     scratch=$(mktemp -d)
     trap 'rm -rf "$scratch"' EXIT
@@ -121,11 +124,10 @@ drive() {
         name=${stage##*/}
         budget=$(budget_of "$stage")
         printf '\n== %s (budget %s s)\n' "$name" "$budget"
-        started=$SECONDS
         run_stage "$stage" "$budget" "$allow_skip"
-        seconds=$((SECONDS - started))
         printf -- '-- %s: %s, %s s of %s s\n' "$name" "$result" "$seconds" "$budget"
         table+=$(printf '%-22s %8s %8s  %s' "$name" "$seconds" "$budget" "$result")$'\n'
+        total=$((total + seconds))
         case $result in
             passed) passed=$((passed + 1)) ;;
             skipped) skipped=$((skipped + 1)) ;;
@@ -134,6 +136,7 @@ drive() {
     done
 
     printf '\n%-22s %8s %8s  %s\n%s' stage seconds budget result "$table"
+    printf '%-22s %8s\n' total "$total"
     print_skips
     ((skipped == 0)) || echo "skipped stages: $skipped"
     echo "$passed passed, $failed failed"
