@@ -94,7 +94,13 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     }
 
     /// One event. `now` never runs backwards by more than the clocks of two CPUs differ.
-    pub fn step<S: Items<Item = I>>(&mut self, now: Tick, event: Event<I>, items: &mut S, actions: &mut Actions<I>) {
+    pub fn step<S: Items<Item = I>>(
+        &mut self,
+        now: Tick,
+        event: Event<I>,
+        items: &mut S,
+        actions: &mut Actions<I>,
+    ) {
         match event {
             Event::Taken => self.standby = None,
             Event::Arrive(item) => self.arrive(items, item, actions),
@@ -135,7 +141,14 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         self.worklist.push_front(items, item);
     }
 
-    fn finish<S: Items<Item = I>>(&mut self, items: &mut S, worker: WorkerId, item: I, pwq: PwqId, owned: bool) {
+    fn finish<S: Items<Item = I>>(
+        &mut self,
+        items: &mut S,
+        worker: WorkerId,
+        item: I,
+        pwq: PwqId,
+        owned: bool,
+    ) {
         self.forget(worker, item, owned);
         if let Some(next) = self.gates[pwq.index()].finish(items) {
             self.worklist.push_back(items, next);
@@ -181,19 +194,28 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
 
     // ---- an awake worker asks what to do ----
 
-    fn look<S: Items<Item = I>>(&mut self, now: Tick, items: &mut S, worker: WorkerId, actions: &mut Actions<I>) {
+    fn look<S: Items<Item = I>>(
+        &mut self,
+        now: Tick,
+        items: &mut S,
+        worker: WorkerId,
+        actions: &mut Actions<I>,
+    ) {
         match self.workers[worker.index()].state {
             State::Dying => {
                 actions.verdict = Verdict::Exit;
                 return;
             }
             State::Watching => {
-                actions.verdict = Verdict::Watch(self.watch.map_or(crate::limits::WATCH_INTERVAL.0, |w| w.interval));
+                actions.verdict =
+                    Verdict::Watch(self.watch.map_or(crate::limits::WATCH_INTERVAL.0, |w| w.interval));
                 return;
             }
             State::Busy => self.set_awake(worker),
             State::Awake => {}
-            State::Gone | State::Starting | State::Idle => unreachable!("{worker} looks while it does not run"),
+            State::Gone | State::Starting | State::Idle => {
+                unreachable!("{worker} looks while it does not run")
+            }
         }
         let has_own = !self.workers[worker.index()].scheduled.is_empty();
         let others_run = self.nr_running() > 1 && self.config.managed;
@@ -261,7 +283,13 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         }
     }
 
-    fn take<S: Items<Item = I>>(&mut self, items: &mut S, worker: WorkerId, item: I, actions: &mut Actions<I>) {
+    fn take<S: Items<Item = I>>(
+        &mut self,
+        items: &mut S,
+        worker: WorkerId,
+        item: I,
+        actions: &mut Actions<I>,
+    ) {
         if let Some(function) = items.function(item) {
             self.busy.insert(item, function, worker);
         }

@@ -60,4 +60,3 @@ impl<I> Worker<I> {
         matches!(self.state, State::Awake | State::Busy) && !self.blocked && !self.cpu_intensive
     }
 }
-
