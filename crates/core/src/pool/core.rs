@@ -137,7 +137,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     }
 
     fn give_back<S: Items<Item = I>>(&mut self, items: &mut S, worker: WorkerId, item: I) {
-        self.forget(worker, item, items.function(item).is_some());
+        let _ = self.forget(worker, item, items.function(item).is_some());
         self.worklist.push_front(items, item);
     }
 
@@ -149,24 +149,26 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         pwq: PwqId,
         owned: bool,
     ) {
-        self.forget(worker, item, owned);
+        if self.forget(worker, item, owned) {
+            self.workers[worker.index()].nr_reported += 1;
+        }
         if let Some(next) = self.gates[pwq.index()].finish(items) {
             self.worklist.push_back(items, next);
         }
     }
 
-    /// A claimed item leaves its worker.
-    fn forget(&mut self, worker: WorkerId, item: I, owned: bool) {
+    /// A claimed item leaves its worker. Answers whether it was one of several.
+    fn forget(&mut self, worker: WorkerId, item: I, owned: bool) -> bool {
         if owned {
             self.busy.remove(item, worker);
         }
         let slot = &mut self.workers[worker.index()];
-        if let Some(at) = slot.batch.iter().position(|&i| i == item) {
-            slot.batch.remove(at);
-            if slot.batch.is_empty() {
-                self.nr_batches -= 1;
-            }
+        let Some(at) = slot.batch.iter().position(|&i| i == item) else { return false };
+        slot.batch.remove(at);
+        if slot.batch.is_empty() {
+            self.nr_batches -= 1;
         }
+        true
     }
 
     fn cancel<S: Items<Item = I>>(&mut self, items: &mut S, item: I) {
@@ -279,6 +281,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         if actions.batch.len() > 1 {
             let slot = &mut self.workers[worker.index()];
             slot.batch.extend(actions.batch.iter());
+            slot.nr_reported = 0;
             self.nr_batches += 1;
         }
     }
@@ -298,12 +301,11 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
 
     /// The worker inside whose function this very item is now; one that has come past it in its batch is not.
     fn runner<S: Items<Item = I>>(&self, items: &S, item: I, function: usize) -> Option<WorkerId> {
-        let worker = self.busy.find(item, function)?;
-        let batch = &self.workers[worker.index()].batch;
-        match batch.iter().position(|&i| i == item) {
-            Some(place) if place + 1 < items.started(worker) => None,
-            _ => Some(worker),
-        }
+        self.busy.find(item, function).find(|&worker| {
+            let slot = &self.workers[worker.index()];
+            let place = slot.batch.iter().position(|&i| i == item);
+            place.is_none_or(|at| slot.nr_reported as usize + at + 1 >= items.started(worker))
+        })
     }
 
     // ---- who looks next ----
