@@ -4,7 +4,7 @@ use super::action::{Actions, Verdict};
 use super::busy::BusySet;
 use super::event::Event;
 use super::manage::{Manage, Watch};
-use super::policy::{ClaimPolicy, CoverPolicy, PoolConfig};
+use super::policy::{ClaimPolicy, PoolConfig};
 use crate::id::{PwqId, Sleeper, WorkerId};
 use crate::list::{Fifo, Items};
 use crate::pwq::{Admission, Gate};
@@ -44,7 +44,7 @@ pub struct PoolCore<I: Copy + Eq + Hash> {
     pub(super) manage: Manage,
     /// When items were last claimed.
     pub(super) last_claim: Tick,
-    closing: bool,
+    pub(super) closing: bool,
 }
 
 impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
@@ -205,13 +205,20 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     ) {
         match self.workers[worker.index()].state {
             State::Dying => {
+                // It may have withdrawn the stand-by mark of another.
+                self.cover(now, actions);
                 actions.verdict = Verdict::Exit;
                 return;
             }
-            State::Watching => {
+            State::Watching if self.watch_suffices() => {
+                self.cover(now, actions);
                 actions.verdict =
                     Verdict::Watch(self.watch.map_or(crate::limits::WATCH_INTERVAL.0, |w| w.interval));
                 return;
+            }
+            State::Watching => {
+                self.watch = None;
+                self.set_awake(worker);
             }
             State::Busy => self.set_awake(worker),
             State::Awake => {}
@@ -222,7 +229,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         let has_own = !self.workers[worker.index()].scheduled.is_empty();
         let others_run = self.nr_running() > 1 && self.config.managed;
         if !has_own && (self.worklist.is_empty() || others_run) {
-            actions.verdict = self.nothing_to_do(worker);
+            actions.verdict = self.nothing_to_do(worker, actions);
             return;
         }
         if let Some(created) = self.wants_spare(now, Some(worker)) {
@@ -232,7 +239,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         self.claim(items, worker, actions);
         if actions.batch.is_empty() {
             // Everything on the worklist was punted to the workers that run the same items.
-            actions.verdict = self.nothing_to_do(worker);
+            actions.verdict = self.nothing_to_do(worker, actions);
             return;
         }
         actions.verdict = Verdict::Run;
@@ -245,8 +252,10 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         self.cover(now, actions);
     }
 
-    fn nothing_to_do(&self, worker: WorkerId) -> Verdict {
-        if self.closing && self.worklist.is_empty() && self.workers[worker.index()].scheduled.is_empty() {
+    fn nothing_to_do(&mut self, worker: WorkerId, actions: &mut Actions<I>) -> Verdict {
+        if self.is_over_for(worker) {
+            // Who went idle while others ran what was left leaves as well.
+            self.close(actions);
             return Verdict::Exit;
         }
         Verdict::Rest { spin: self.nr_awake == 1 }
@@ -321,12 +330,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         if self.somebody_comes() || (self.config.managed && self.nr_running() > 0) {
             return;
         }
-        let holder_busy = !self.config.managed && self.nr_busy > self.nr_blocked;
-        let backlog_full = match self.config.cover {
-            CoverPolicy::Backlog(limit) => self.worklist.len() >= limit.max(1),
-            _ => false,
-        };
-        if holder_busy && self.watch.is_some() && !backlog_full {
+        if !self.config.managed && self.is_held() && self.watch.is_some() && !self.is_backlog_full() {
             return;
         }
         let sleeper = match (self.pickable(), self.may_create()) {
@@ -395,6 +399,10 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         slot.last_active = now;
         self.nr_awake -= 1;
         self.idle.push(worker);
+        if self.is_over_for(worker) {
+            self.kill(worker, actions);
+            return;
+        }
         self.arm_cull(actions);
         self.cover(now, actions);
     }
@@ -477,41 +485,6 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         slot.cpu_intensive = true;
         self.nr_intensive += 1;
         self.cover(now, actions);
-    }
-
-    // ---- the end ----
-
-    fn close(&mut self, actions: &mut Actions<I>) {
-        self.closing = true;
-        let sleepers: Vec<WorkerId> = self.idle.iter().chain(&self.kicked).copied().collect();
-        for worker in sleepers {
-            if actions.wake.is_full() {
-                break;
-            }
-            self.kill(worker, actions);
-        }
-        if let Some(watch) = self.watch.filter(|_| !actions.wake.is_full()) {
-            self.watch = None;
-            self.kill(watch.worker, actions);
-        }
-        self.standby = None;
-    }
-
-    /// Whether [`Event::Close`] has told every sleeping worker to end (it is bounded; repeat it until this holds).
-    pub fn is_closed(&self) -> bool {
-        self.closing && self.idle.is_empty() && self.kicked.is_empty() && self.watch.is_none()
-    }
-
-    fn exited(&mut self, worker: WorkerId) {
-        match self.workers[worker.index()].state {
-            State::Dying => {}
-            State::Awake => {
-                self.nr_awake -= 1;
-                self.nr_workers -= 1;
-            }
-            other => unreachable!("{worker} ended while {other:?}"),
-        }
-        self.workers[worker.index()] = Worker::gone();
     }
 
     // ---- looking in ----

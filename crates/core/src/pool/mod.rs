@@ -4,6 +4,7 @@
 mod action;
 mod busy;
 mod core;
+mod end;
 mod event;
 mod inbox_word;
 pub mod invariants;
