@@ -10,7 +10,11 @@ mod inbox_word;
 pub mod invariants;
 mod manage;
 mod policy;
+#[cfg(test)]
+mod test_driver;
 mod wake_word;
+#[cfg(test)]
+mod walk_tests;
 
 pub use self::action::{Actions, Verdict};
 pub use self::core::PoolCore;

@@ -70,7 +70,7 @@ fn a_late_mark_of_an_old_cycle_does_not_silence_the_new_one() {
 
 #[test]
 fn the_epoch_grows_with_every_sleep_and_wraps_without_touching_the_state() {
-    let last = WakeWord::from_bits(u32::MAX & !STATE);
+    let last = WakeWord::from_bits(!STATE);
     let mut word = last;
     word.announce().apply(&mut word);
     assert_eq!(word, WakeWord::from_bits(PARKED), "the epoch has wrapped to zero");
