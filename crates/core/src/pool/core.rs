@@ -232,7 +232,9 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
             actions.verdict = self.nothing_to_do(worker, actions);
             return;
         }
-        if let Some(created) = self.wants_spare(now, Some(worker)) {
+        if !self.closing
+            && let Some(created) = self.wants_spare(now, Some(worker))
+        {
             actions.verdict = Verdict::Create(created);
             return;
         }

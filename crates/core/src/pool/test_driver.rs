@@ -207,15 +207,19 @@ impl Driver {
 
     // ---- submitters, the manager, the culler ----
 
-    /// A submission pushes an item, and wakes whom it must.
     pub(super) fn submit(&mut self, item: u32) {
+        self.push(item);
+        self.check_hold();
+    }
+
+    /// A submission pushes an item, and wakes whom it must; perhaps while somebody holds the lock.
+    pub(super) fn push(&mut self, item: u32) {
         assert!(!core::mem::replace(&mut self.pending[item as usize], true), "{item} is pending");
         let pushed = self.inbox.push(item).apply(&mut self.inbox);
         self.below[item as usize] = pushed.below;
         if let Some(sleeper) = pushed.wake {
             self.wake_up(sleeper);
         }
-        self.check_hold();
     }
 
     /// Adds so many items of the first pwq and submits them.
