@@ -3,7 +3,11 @@
 
 mod action;
 mod busy;
+#[cfg(test)]
+mod claim_tests;
 mod core;
+#[cfg(test)]
+mod cull_tests;
 mod end;
 mod event;
 mod inbox_word;
@@ -12,6 +16,8 @@ mod manage;
 mod policy;
 #[cfg(test)]
 mod test_driver;
+#[cfg(test)]
+mod timing_tests;
 mod wake_word;
 #[cfg(test)]
 mod walk_tests;

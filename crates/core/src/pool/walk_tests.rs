@@ -65,8 +65,8 @@ impl Walk {
 
     fn may_submit(&self, item: u32) -> bool {
         let runs = self.driver.runners().any(|(_, run)| run.item == item);
-        let has_word = !item.is_multiple_of(4);
-        !self.driver.pending[item as usize] && !(runs && has_word)
+        let is_owned_by_caller = item.is_multiple_of(4);
+        !self.driver.pending[item as usize] && (!runs || is_owned_by_caller)
     }
 
     fn list_moves(&mut self) {
