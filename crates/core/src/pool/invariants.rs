@@ -32,7 +32,9 @@ pub struct Outside<'a, I> {
 impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     /// `B0 counts`: the counters are those of the worker slots. Walks all workers.
     pub fn check_counts(&self) -> Result<(), Broken> {
-        let count = |f: &dyn Fn(&crate::worker::Worker<I>) -> bool| self.workers.iter().filter(|w| f(w)).count() as u32;
+        let count = |f: &dyn Fn(&crate::worker::Worker<I>) -> bool| {
+            self.workers.iter().filter(|w| f(w)).count() as u32
+        };
         let label = "B0 counts";
         let living = |w: &crate::worker::Worker<I>| !matches!(w.state, State::Gone | State::Dying);
         hold(self.nr_workers == count(&living), label, "nr_workers")?;
@@ -91,7 +93,11 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         for (at, worker) in self.workers.iter().enumerate() {
             let id = WorkerId(at as u32);
             let dead = matches!(worker.state, State::Gone | State::Dying);
-            hold(!(dead && owed(id)), "B3 no cull of the owed", "a wake-up for work is owed to a worker that ends")?;
+            hold(
+                !(dead && owed(id)),
+                "B3 no cull of the owed",
+                "a wake-up for work is owed to a worker that ends",
+            )?;
         }
         Ok(())
     }

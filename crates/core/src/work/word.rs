@@ -153,7 +153,7 @@ impl WorkWord {
         if self.is_running() {
             // Waiters of the running instance must not be released by the end of the one behind it.
             // When the field is full the number stays, and the next pending instance takes it over: a flush of the
-            // cancelled instance then waits for that one.
+            // cancelled instance then waits for that one, or until the item is idle.
             let skip = if self.0 & SKIPS == SKIPS { 0 } else { SKIP_ONE };
             let next = (self.0 & !(PENDING | HANDED)) + skip;
             return Step::Write(WorkWord(next), Ended { push: false, wake: false });
@@ -174,9 +174,11 @@ impl WorkWord {
         FlushTarget::Until(self.ended().wrapping_add(instances))
     }
 
-    /// Whether the instance named by a flush target has ended.
+    /// Whether the instance named by a flush target has ended. An idle item has none left to wait for, whatever the
+    /// count says: cancels beyond what the word can count are not in it.
     pub const fn has_ended(self, target: u32) -> bool {
-        (self.ended().wrapping_sub(target) as i32) >= 0
+        let is_idle = self.0 & (PENDING | RUNNING) == 0;
+        is_idle || (self.ended().wrapping_sub(target) as i32) >= 0
     }
 
     /// Announces a sleeper on the word's upper half, unless the target has been reached.
