@@ -204,14 +204,15 @@ fn group_name(purpose: &str) -> String {
 
 #[test]
 fn a_quota_on_an_ancestor_in_a_real_cgroup() {
+    // The inner group is dropped, and so removed, first.
     let attempt = || -> io::Result<(Group, Group)> {
         let outer = Group::new(Path::new("/sys/fs/cgroup/cpu").join(group_name("quota")))?;
         outer.set("cpu.cfs_quota_us", "150000")?;
         let inner = Group::new(outer.0.join("inner"))?;
-        Ok((inner, outer))
+        Ok((outer, inner))
     };
     match attempt() {
-        Ok((inner, _outer)) => assert_eq!(document_in(&inner)["quota"], json!(1.5)),
+        Ok((_outer, inner)) => assert_eq!(document_in(&inner)["quota"], json!(1.5)),
         Err(error) => skipped(&format!("a quota in a real cgroup of version 1: {error}")),
     }
 }

@@ -3,8 +3,8 @@
 //! The expected values do not come from the code under test. Cores, last-level caches and nodes are
 //! those that `lstopo --if fsroot` of hwloc 2.9 finds, turned into sets by hand; where hwloc means
 //! something else (it splits the modules of the 64-CPU machine, which the kernel calls siblings; it
-//! spreads overlapping and interleaved nodes) they were read from the files. Shards were worked out on
-//! paper by the kernel's rule.
+//! spreads overlapping and interleaved nodes) they were read from the files. Shards were worked out
+//! on paper by the kernel's rule.
 
 #[path = "topo/tree.rs"]
 #[allow(dead_code, reason = "trees are not written here")]

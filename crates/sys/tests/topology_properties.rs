@@ -114,6 +114,14 @@ fn files_below(dir: &Path) -> Vec<PathBuf> {
     files
 }
 
+fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
 /// What happens to a file.
 #[derive(Clone, Debug)]
 enum Damage {
@@ -157,10 +165,13 @@ fn damage(path: &Path, damage: &Damage) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(48))]
 
     #[test]
-    fn pods_partition_and_nest_and_survive_a_round_through_files(spec in specs(), style in styles()) {
+    fn pods_partition_and_nest_and_survive_a_round_through_files(
+        spec in specs(),
+        style in styles(),
+    ) {
         let machine = Topology::synthetic(&spec).expect("a valid spec");
         assert_partition(&machine);
         assert_nested(machine.pods(Scope::Cpu), machine.pods(Scope::Smt));
@@ -188,7 +199,8 @@ proptest! {
         let dir = tree::directory();
         let style = Style { lists: true, online_list: true, offline_sharers: false };
         tree::write(dir.path(), &machine, style).expect("a tree");
-        let mask: CpuSet = machine.online().iter().filter(|cpu| keep.rotate_left(cpu.0) & 1 == 1).collect();
+        let is_kept = |cpu: &CpuId| keep.rotate_left(cpu.0) & 1 == 1;
+        let mask: CpuSet = machine.online().iter().filter(is_kept).collect();
         let limited = Topology::for_process(dir.path(), Some(&mask)).expect("a topology");
         if !mask.is_empty() {
             prop_assert_eq!(limited.cpus(), &mask);
@@ -218,7 +230,8 @@ proptest! {
                 assert_partition(&topology);
                 assert_nested(topology.pods(Scope::CacheShard), topology.pods(Scope::Cache));
                 for note in topology.ignored() {
-                    prop_assert!(note.path.starts_with(dir.path()) && !note.why.is_empty(), "{}", note);
+                    let is_named = note.path.starts_with(dir.path()) && !note.why.is_empty();
+                    prop_assert!(is_named, "{}", note);
                 }
             }
             Err(error) => {
@@ -230,16 +243,84 @@ proptest! {
     }
 }
 
+/// Text that a file about cgroups could almost hold.
+fn cgroup_text() -> impl Strategy<Value = Vec<u8>> {
+    let words = vec![
+        "0::/",
+        "4:cpu:/a",
+        "5:cpuset:",
+        "/",
+        "..",
+        "/sys/fs/cgroup",
+        " - ",
+        "cgroup2",
+        "cgroup",
+        "rw,cpu",
+        "30 25 0:26 /",
+        "max",
+        "100000",
+        "-1",
+        "0-3",
+        "\n",
+        " ",
+        ":",
+        ",",
+        "\\040",
+        "\0",
+        "\u{e9}",
+    ];
+    let word = prop_oneof![
+        8 => prop::sample::select(words).prop_map(|word| word.as_bytes().to_vec()),
+        1 => prop::collection::vec(any::<u8>(), 0..4),
+    ];
+    prop::collection::vec(word, 0..24).prop_map(|words| words.concat())
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(400))]
+
+    #[test]
+    fn damaged_files_about_cgroups_leave_some_cpus(
+        texts in prop::collection::vec(cgroup_text(), 6),
+        has_mountinfo in any::<bool>(),
+    ) {
+        let machine = Topology::synthetic("core:4").expect("a spec");
+        let dir = tree::directory();
+        let style = Style { lists: true, online_list: true, offline_sharers: false };
+        tree::write(dir.path(), &machine, style).expect("a tree");
+        let group = "sys/fs/cgroup";
+        let version_2 = ["cpu.max", "cpuset.cpus.effective"];
+        let version_1 = ["cpu/cpu.cfs_quota_us", "cpuset/cpuset.cpus"];
+        let names = version_2.iter().chain(&version_1);
+        let mut files: Vec<String> = names.map(|name| format!("{group}/{name}")).collect();
+        files.push("proc/self/cgroup".to_owned());
+        if has_mountinfo {
+            files.push("proc/self/mountinfo".to_owned());
+        }
+        for (path, text) in files.iter().zip(&texts) {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
+            fs::write(path, text).expect("a file");
+        }
+        let topology = Topology::for_process(dir.path(), None).expect("a topology");
+        prop_assert!(!topology.cpus().is_empty());
+        prop_assert!(topology.quota().is_none_or(|quota| quota.cpus() > 0.0));
+        prop_assert!(topology.parallelism() >= 1);
+        assert_partition(&topology);
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(2000))]
 
     #[test]
     fn any_text_is_a_spec_or_an_error_that_names_the_byte(
-        spec in prop_oneof!["[a-z]{0,8}:?[0-9x+,\\-]{0,8}(/[a-z]{0,8}:?[0-9x+,\\-]{0,8}){0,3}", any::<String>()],
+        spec in prop_oneof![likely_specs(), any::<String>()],
     ) {
         if let Err(error) = Topology::synthetic(&spec) {
             let text = error.to_string();
-            let at = text.rsplit_once(", byte ").and_then(|(_, rest)| rest.split(':').next()?.parse::<usize>().ok());
+            let named = text.rsplit_once(", byte ").and_then(|(_, rest)| rest.split(':').next());
+            let at = named.and_then(|at| at.parse::<usize>().ok());
             prop_assert!(at.is_some_and(|at| at <= spec.len()), "{}", text);
             prop_assert_eq!(text.lines().count(), 1);
         }
@@ -265,20 +346,30 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_a_set_or_an_error_inside_it(text in prop_oneof!["[0-9a-f,\\- \\n\\x00]{0,30}", any::<String>()]) {
+    fn any_text_is_a_set_or_an_error_inside_it(
+        text in prop_oneof!["[0-9a-f,\\- \\n\\x00]{0,30}", any::<String>()],
+    ) {
         for parsed in [CpuSet::parse_list(&text), CpuSet::parse_mask(&text)] {
             prop_assert!(parsed.map_or_else(|error| error.at() <= text.len(), |_| true));
         }
     }
 }
 
+/// Texts that get past the first check of a field more often than not.
+fn likely_specs() -> impl Strategy<Value = String> {
+    let keys = vec![
+        "node", "cache", "core", "thread", "offline", "absent", "memory", "cores", "",
+    ];
+    let field = (prop::sample::select(keys), "[0-9x+,:\\-]{0,6}");
+    let field = field.prop_map(|(key, value)| format!("{key}:{value}"));
+    prop::collection::vec(field, 0..4).prop_map(|fields| fields.join("/"))
+}
+
 fn sets() -> impl Strategy<Value = BTreeSet<u32>> {
+    let edges = vec![0, 63, 64, 127, 128, 1023, 1024, 65535];
     prop_oneof![
         prop::collection::btree_set(0..200_u32, 0..60),
-        prop::collection::btree_set(
-            prop::sample::select(vec![0, 63, 64, 127, 128, 1023, 1024, 65535]),
-            0..6
-        ),
+        prop::collection::btree_set(prop::sample::select(edges), 0..6),
     ]
 }
 

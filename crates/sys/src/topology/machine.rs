@@ -43,7 +43,8 @@ impl Groups {
         cpus.difference(&free)
     }
 
-    /// Every CPU of `all` without a group becomes one of its own; groups are ordered by their first CPU.
+    /// Every CPU of `all` without a group becomes one of its own; groups are ordered by their first
+    /// CPU.
     pub(super) fn finish(mut self, all: &CpuSet) -> Vec<CpuSet> {
         for cpu in &all.difference(&self.taken) {
             self.groups.push(CpuSet::from_iter([cpu]));
@@ -83,7 +84,8 @@ impl Machine {
             .collect()
     }
 
-    /// A core is counted where its CPUs share a cache; a core cut by the cache lists is one core on either side.
+    /// A core is counted where its CPUs share a cache; a core cut by the cache lists is one core on
+    /// either side.
     fn cache_shards(&self, usable: &CpuSet) -> Vec<CpuSet> {
         let cores = restrict(&self.cores, usable);
         let mut core_of = vec![0; usable.last().map_or(0, |last| last.0 as usize + 1)];

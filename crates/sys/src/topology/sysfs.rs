@@ -1,7 +1,8 @@
 //! Reads a machine from the files of sysfs under any root.
 //!
-//! One pass, and as few files as will do: siblings and cache sharers are read from the first CPU of a group and
-//! marked on all the others, so a core costs one file and a cache about eight, whatever the number of CPUs.
+//! One pass, and as few files as will do: siblings and cache sharers are read from the first CPU of
+//! a group and marked on all the others, so a core costs one file and a cache about eight, whatever
+//! the number of CPUs.
 
 use std::path::{Path, PathBuf};
 
@@ -88,7 +89,8 @@ fn online_and_offline(
     Ok((online, offline))
 }
 
-/// Without a list: a directory for every present CPU, in it `online`, which only CPUs that can be taken off have.
+/// Without a list: a directory for every present CPU, in it `online`, which only CPUs that can be
+/// taken off have.
 fn by_directory(cpu_dir: &Path, files: &mut Files) -> Result<(CpuSet, CpuSet), TopologyError> {
     let numbers = files.numbered(cpu_dir, "cpu");
     let numbers = numbers.map_err(|error| TopologyError::unreadable(cpu_dir, &describe(&error)))?;
@@ -133,7 +135,8 @@ fn cores(cpu_dir: &Path, online: &CpuSet, files: &mut Files) -> Vec<CpuSet> {
     groups.finish(online)
 }
 
-/// Garbled files get a second look once every other CPU has spoken: first at the same cache, then at smaller ones.
+/// Garbled files get a second look once every other CPU has spoken: first at the same cache, then
+/// at smaller ones.
 fn caches(cpu_dir: &Path, online: &CpuSet, files: &mut Files) -> Vec<CpuSet> {
     let mut groups = Groups::default();
     let mut garbled = CpuSet::new();

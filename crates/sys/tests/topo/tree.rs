@@ -118,7 +118,8 @@ pub(crate) fn mask_of(cpus: &CpuSet) -> String {
     groups.join(",") + "\n"
 }
 
-/// A directory for a tree, in memory where the system has such a place: trees are thousands of files.
+/// A directory for a tree, in memory where the system has such a place: trees are thousands of
+/// files.
 pub(crate) fn directory() -> tempfile::TempDir {
     let in_memory = tempfile::tempdir_in("/dev/shm");
     in_memory
