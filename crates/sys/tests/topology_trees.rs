@@ -145,6 +145,27 @@ fn a_cpu_without_caches_is_a_cache_pod_of_its_own() {
 }
 
 #[test]
+fn a_cpu_without_caches_is_alone_though_others_name_it() {
+    let dir = written("core:4", STYLE);
+    fs::remove_dir_all(at(&dir, "cpu/cpu2/cache")).expect("removed");
+    let topology = read(&dir);
+    assert_eq!(pods(&topology, Scope::Cache), "0-1,3|2");
+    assert!(is_noted(&topology, &at(&dir, "cpu/cpu*/cache"), "CPU 2;"));
+}
+
+#[test]
+fn sharers_may_number_the_same_cache_differently() {
+    let dir = written("core:4", STYLE);
+    for cpu in [1, 2] {
+        let cache = at(&dir, &format!("cpu/cpu{cpu}/cache"));
+        fs::rename(cache.join("index2"), cache.join("index5")).expect("renamed");
+    }
+    let topology = read(&dir);
+    assert_eq!(pods(&topology, Scope::Cache), "0-3");
+    assert!(topology.ignored().is_empty(), "{:?}", topology.ignored());
+}
+
+#[test]
 fn instruction_caches_do_not_count_and_a_cache_without_type_does() {
     let dir = written("core:4", STYLE);
     for cpu in 0..4 {

@@ -13,9 +13,9 @@
 //! * The pods of a scope are a partition of the usable CPUs. Usable CPUs are online, in the
 //!   affinity mask and in the cpuset. Isolated CPUs are usable where the affinity mask names them:
 //!   a mask that does was set on purpose.
-//! * Two CPUs share a cache pod if they share the last data or unified cache either has. A CPU
-//!   whose caches are not described is a cache pod of its own - its hardware threads too, then, as
-//!   nothing says what they share.
+//! * CPUs share a cache pod if they share the last level of data or unified cache they have. A CPU
+//!   whose own files describe no cache is a cache pod of its own, though others may name it; its
+//!   hardware threads are apart too, then, as nothing says what they share.
 //! * Shards are cut from the usable cores of a cache, so they stay even under a narrow mask.
 //! * CPUs that no node names share one numa pod.
 //! * Where files overlap, the lower CPU's or node's word counts.
