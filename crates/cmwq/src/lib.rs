@@ -39,7 +39,8 @@ pub use engine::{BuildError, BuildErrorKind, Engine, EngineBuilder, EngineEvent}
 pub use item::{FlushError, JoinError, JoinHandle, Work};
 pub use pool::WakeVia;
 pub use queue::{
-    Queue, QueueBuilder, Refusal, Refused, Scope as ItemScope, ScopedJoinHandle, StillRunning, Submit, WaitError,
+    Queue, QueueBuilder, Refusal, Refused, Scope as ItemScope, ScopedJoinHandle, StillRunning, Submit,
+    WaitError,
 };
 pub use stats::{PoolStats, Stats};
 pub use worker::{WaitPolicy, blocking};

@@ -44,7 +44,10 @@ impl Default for EngineBuilder {
 
 impl fmt::Debug for EngineBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EngineBuilder").field("name", &self.name).field("config", &self.config).finish_non_exhaustive()
+        f.debug_struct("EngineBuilder")
+            .field("name", &self.name)
+            .field("config", &self.config)
+            .finish_non_exhaustive()
     }
 }
 
@@ -220,6 +223,9 @@ impl From<TopologyError> for BuildError {
 
 impl From<io::Error> for BuildError {
     fn from(error: io::Error) -> Self {
-        BuildError { kind: BuildErrorKind::Thread, what: format!("the engine's manager thread cannot be created: {error}") }
+        BuildError {
+            kind: BuildErrorKind::Thread,
+            what: format!("the engine's manager thread cannot be created: {error}"),
+        }
     }
 }

@@ -54,7 +54,11 @@ impl Shared {
     }
 
     /// A thread of this engine. It is listed until it ends, so that shutdown can wait for it.
-    pub(crate) fn spawn(self: &Arc<Self>, name: String, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    pub(crate) fn spawn(
+        self: &Arc<Self>,
+        name: String,
+        body: impl FnOnce() + Send + 'static,
+    ) -> io::Result<()> {
         let engine = Arc::as_ptr(self) as usize;
         let mut threads = self.threads.lock();
         threads.reserve(1);

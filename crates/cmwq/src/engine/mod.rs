@@ -151,7 +151,9 @@ impl Shared {
         let (managed, affinity, name) = match key {
             PoolKey::PerCpu(cpu) => (true, [*cpu].into_iter().collect(), format!("cpu{}", cpu.0)),
             PoolKey::Unbound { pod, strict: true } => (false, pod.clone(), format!("pod{pod}!")),
-            PoolKey::Unbound { pod, strict: false } => (false, self.topology.cpus().clone(), format!("pod{pod}")),
+            PoolKey::Unbound { pod, strict: false } => {
+                (false, self.topology.cpus().clone(), format!("pod{pod}"))
+            }
         };
         PoolSetup {
             config: PoolConfig { managed, ..setup.config },

@@ -57,7 +57,12 @@ pub(crate) struct VTable {
 }
 
 impl Header {
-    pub(crate) fn new(vtable: &'static VTable, word: WorkWord, refs: u32, place: &'static Location<'static>) -> Self {
+    pub(crate) fn new(
+        vtable: &'static VTable,
+        word: WorkWord,
+        refs: u32,
+        place: &'static Location<'static>,
+    ) -> Self {
         Header {
             word: WorkCell::new(word),
             next: Cell::new(None),

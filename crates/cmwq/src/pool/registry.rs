@@ -21,7 +21,11 @@ pub(crate) struct Registry {
 
 impl Registry {
     /// The pool of a key, made when there is none.
-    pub(crate) fn get_or_make(&mut self, key: PoolKey, make: impl FnOnce(&PoolKey) -> Arc<Pool>) -> Arc<Pool> {
+    pub(crate) fn get_or_make(
+        &mut self,
+        key: PoolKey,
+        make: impl FnOnce(&PoolKey) -> Arc<Pool>,
+    ) -> Arc<Pool> {
         if let Some((_, pool)) = self.pools.iter().find(|(k, _)| *k == key) {
             return Arc::clone(pool);
         }

@@ -7,8 +7,8 @@ use super::{Hold, Pool};
 use crate::item::Header;
 use crate::worker::clock;
 use cmwq_core::pool::ClaimPolicy;
-use cmwq_core::time::Tick;
 use cmwq_core::pool::Event;
+use cmwq_core::time::Tick;
 use std::ptr::NonNull;
 
 /// How a submission reaches the worklist.

@@ -5,8 +5,8 @@ use super::{Owner, Queue};
 use crate::engine::{BuildError, Engine};
 use crate::pool::PoolKey;
 use cmwq_core::limits;
-use cmwq_ring::sync::AtomicU32;
 use cmwq_ring::CacheLine;
+use cmwq_ring::sync::AtomicU32;
 use cmwq_sys::topology::{CpuId, Scope};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -124,8 +124,11 @@ impl QueueBuilder {
     /// Every CPU number up to the last usable one, mapped to a pwq and a leaf.
     fn slots(&self, joints: &[Joint]) -> Box<[Slot]> {
         let cpus = self.engine.owner.shared.topology.cpus();
-        let by_leaf: HashMap<u32, usize> =
-            joints.iter().enumerate().flat_map(|(at, j)| j.leaves.iter().map(move |&leaf| (leaf, at))).collect();
+        let by_leaf: HashMap<u32, usize> = joints
+            .iter()
+            .enumerate()
+            .flat_map(|(at, j)| j.leaves.iter().map(move |&leaf| (leaf, at)))
+            .collect();
         let last = cpus.last().map_or(0, |cpu| cpu.0);
         let mut usable_before = 0;
         (0..=last)

@@ -1,8 +1,8 @@
 //! The end of a queue.
 
 use super::Queue;
-use super::inner::QueueInner;
 use super::flush::WaitError;
+use super::inner::QueueInner;
 use crate::worker::clock;
 use cmwq_core::queue::QueueWord;
 use cmwq_core::time::Span;
@@ -25,7 +25,11 @@ pub struct StillRunning {
 impl fmt::Display for StillRunning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.by_itself {
-            return write!(f, "queue {:?} cannot be destroyed from inside one of its own items", self.queue.name());
+            return write!(
+                f,
+                "queue {:?} cannot be destroyed from inside one of its own items",
+                self.queue.name()
+            );
         }
         write!(f, "queue {:?} has not come to rest", self.queue.name())?;
         for place in &self.running {

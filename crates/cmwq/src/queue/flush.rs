@@ -139,7 +139,9 @@ impl QueueInner {
             if !is_at_most(self.done(), phase) {
                 return true;
             }
-            blocking(|| LinuxFutex::wait(pwq.departures.futex(slot(phase)), value, left.map(Span::to_duration)));
+            blocking(|| {
+                LinuxFutex::wait(pwq.departures.futex(slot(phase)), value, left.map(Span::to_duration))
+            });
         }
     }
 

@@ -68,7 +68,8 @@ impl QueueInner {
     pub(crate) fn is_in_flight(&self) -> bool {
         let phases = 0..cmwq_core::limits::PHASE_SLOTS as u32;
         let pwqs = self.joints.iter().map(Joint::pwq);
-        let departed = pwqs.flat_map(|p| phases.clone().map(move |s| p.departures.look(s))).fold(0, u32::wrapping_add);
+        let departed =
+            pwqs.flat_map(|p| phases.clone().map(move |s| p.departures.look(s))).fold(0, u32::wrapping_add);
         let leaves = self.arrivals.iter();
         let arrived = leaves.flat_map(|l| phases.clone().map(move |s| l.look(s))).fold(0, u32::wrapping_add);
         (departed ^ arrived) & 0x7fff_ffff != 0

@@ -67,7 +67,11 @@ impl Queue {
         self.spawn_at(closure, Location::caller())
     }
 
-    fn spawn_at<F, T>(&self, closure: F, place: &'static Location<'static>) -> Result<JoinHandle<T>, Refused<F>>
+    fn spawn_at<F, T>(
+        &self,
+        closure: F,
+        place: &'static Location<'static>,
+    ) -> Result<JoinHandle<T>, Refused<F>>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,

@@ -88,7 +88,12 @@ impl QueueInner {
 
     /// # Safety
     /// The item is alive for the duration of the call; its container takes part in reference counting.
-    pub(crate) unsafe fn submit(&self, to: Slot, item: NonNull<Header>, place: &'static Location<'static>) -> Submit {
+    pub(crate) unsafe fn submit(
+        &self,
+        to: Slot,
+        item: NonNull<Header>,
+        place: &'static Location<'static>,
+    ) -> Submit {
         // SAFETY: the caller keeps it alive.
         let header = unsafe { item.as_ref() };
         let phase = match self.arrive(to, Some(item)) {
@@ -116,7 +121,12 @@ impl QueueInner {
     /// # Safety
     /// The item is alive until its function has begun (or the queue refuses it).
     #[cfg(feature = "bench")]
-    pub(crate) unsafe fn submit_owned(&self, to: Slot, item: NonNull<Header>, place: &'static Location<'static>) -> Submit {
+    pub(crate) unsafe fn submit_owned(
+        &self,
+        to: Slot,
+        item: NonNull<Header>,
+        place: &'static Location<'static>,
+    ) -> Submit {
         // SAFETY: the caller keeps it alive.
         let header = unsafe { item.as_ref() };
         let phase = match self.arrive(to, Some(item)) {

@@ -11,5 +11,5 @@ pub use blocking::blocking;
 pub(crate) use current::{current_item, current_queue, on_engine_thread, set_engine_thread, with_runner};
 pub(crate) use main_loop::run;
 pub(crate) use runner::Runner;
-pub use wait::WaitPolicy;
 pub(crate) use wait::Patience;
+pub use wait::WaitPolicy;
