@@ -372,8 +372,13 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     fn woken(&mut self, now: Tick, worker: WorkerId, progress: u64, actions: &mut Actions<I>) {
         match self.workers[worker.index()].state {
             State::Idle => {}
-            // Picked as a watcher, told to end, or woken late for a cycle that is over.
-            State::Awake | State::Dying | State::Watching | State::Busy => return,
+            // Told to end: it leaves without taking the inbox, whose stand-by mark and items are others' to see.
+            State::Dying => {
+                actions.verdict = Verdict::Exit;
+                return;
+            }
+            // Picked as a watcher, or woken late for a cycle that is over.
+            State::Awake | State::Watching | State::Busy => return,
             State::Gone | State::Starting => unreachable!("{worker} was woken and does not sleep"),
         }
         self.leave_idle(worker);
