@@ -210,7 +210,10 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         actions: &mut Actions<I>,
     ) {
         let Some(mut watch) = self.watch.filter(|w| w.worker == worker) else {
-            // Picked meanwhile, or told to end: the next look says which.
+            // Picked meanwhile: it is awake. Told to end: it leaves without taking the inbox.
+            if self.workers[worker.index()].state == State::Dying {
+                actions.verdict = Verdict::Exit;
+            }
             return;
         };
         let pending = inbox || !self.worklist.is_empty() || self.has_batches();
