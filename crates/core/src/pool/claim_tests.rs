@@ -54,6 +54,19 @@ fn batches_are_recalled_when_an_item_has_to_wait() {
 }
 
 #[test]
+fn an_item_that_has_to_wait_brings_to_light_the_ends_nobody_has_reported() {
+    let mut driver = Driver::with_idle(PoolConfig { workers_max: 2, ..eager() }, 2, 2);
+    driver.submit_new(2);
+    driver.wake(W1);
+    driver.start(W1);
+    driver.end(W1);
+    driver.start(W1);
+    let late = driver.submit_new(1);
+    assert_eq!(driver.wake(W0), Verdict::Run, "the first has ended: one runs, two may");
+    assert_eq!(driver.batch(W0), late);
+}
+
+#[test]
 fn an_arrival_that_passes_its_gate_recalls_nothing() {
     let mut driver = Driver::with_idle(eager(), 100, 3);
     let items = driver.submit_new(3);

@@ -139,7 +139,7 @@ impl Driver {
         }
     }
 
-    /// Takes back what a worker has claimed and not started.
+    /// Takes back what a worker has claimed and not started, and reports what it has come past.
     fn recall(&mut self, worker: WorkerId) {
         let thread = &mut self.threads[worker.index()];
         let (from, to) = thread.batch.recall().apply(&mut thread.batch);
@@ -147,6 +147,11 @@ impl Driver {
             let item = self.threads[worker.index()].places[place];
             self.step(Event::Return(worker, item));
         }
+        // Nobody but the worker knows whether the last item it has started has ended.
+        let thread = &mut self.threads[worker.index()];
+        let past = thread.unreported.len().saturating_sub(usize::from(thread.current.is_none()));
+        let past: Vec<Run> = thread.unreported.drain(..past).collect();
+        past.into_iter().for_each(|run| self.finish(worker, run));
     }
 
     pub(super) fn recall_all(&mut self) {
@@ -156,10 +161,13 @@ impl Driver {
     }
 
     fn report(&mut self, worker: WorkerId) {
-        for run in core::mem::take(&mut self.threads[worker.index()].unreported) {
-            let Run { item, pwq, function } = run;
-            self.step(Event::Finish { worker, item, pwq, owned_by_caller: function.is_some() });
-        }
+        let unreported = core::mem::take(&mut self.threads[worker.index()].unreported);
+        unreported.into_iter().for_each(|run| self.finish(worker, run));
+    }
+
+    fn finish(&mut self, worker: WorkerId, run: Run) {
+        let Run { item, pwq, function } = run;
+        self.step(Event::Finish { worker, item, pwq, owned_by_caller: function.is_some() });
     }
 
     /// Ends a hold of the lock: performs what has been decided.

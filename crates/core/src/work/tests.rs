@@ -103,7 +103,7 @@ impl Item {
         assert_eq!(word.is_handed(), place == Place::Handed, "{self:?}");
         assert!(!word.is_handed() || word.is_running(), "only a finisher takes hand-overs: {self:?}");
         let linked = matches!(place, Place::Linked | Place::Pushing);
-        assert!(!(linked && word.is_running()), "W5: what is linked does not run: {self:?}");
+        assert!(!(linked && word.is_running()), "W6: what is linked does not run: {self:?}");
         assert!(word.is_running() || word.skips() == 0, "skips belong to a run: {self:?}");
         assert_eq!(
             word.flush_target() == FlushTarget::Idle,
