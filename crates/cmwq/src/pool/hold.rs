@@ -18,7 +18,7 @@ pub(crate) struct Hold<'a> {
 
 /// What a hold decided, copied out so that it can be performed after unlock.
 pub(crate) struct Deferred {
-    wake: [Option<Sleeper>; 8],
+    wake: [Option<Sleeper>; 16],
     cull_at: Option<Tick>,
     retry_at: Option<Tick>,
 }
@@ -69,7 +69,7 @@ impl<'a> Hold<'a> {
             }
         }
         if std::mem::take(&mut self.guard.actions.recall) {
-            self.recall_batches(None);
+            self.recall_batches();
         }
     }
 
@@ -125,16 +125,12 @@ impl<'a> Hold<'a> {
         self.report(worker, started.saturating_sub(1));
     }
 
-    /// Recalls every batch but that of `except`.
-    pub(crate) fn recall_batches(&mut self, except: Option<WorkerId>) {
-        for at in 0..self.guard.core.workers().len() as u32 {
-            if !self.guard.core.has_batches() {
-                break;
-            }
-            let worker = WorkerId(at);
-            if Some(worker) != except {
-                self.recall(worker);
-            }
+    /// Recalls every batch, the last claimed first, so that items come back to the worklist in their order.
+    fn recall_batches(&mut self) {
+        for at in (0..self.guard.core.batch_holders().count()).rev() {
+            // A recall may take the holder out of the list, never one before it.
+            let holder = self.guard.core.batch_holders().nth(at);
+            self.recall(holder.expect("holders before this one stay"));
         }
     }
 
@@ -153,7 +149,7 @@ impl<'a> Hold<'a> {
     /// Ends the hold: settles the stand-by mark, unlocks, issues the wake-ups. Answers how many were issued.
     pub(crate) fn release(mut self) -> u32 {
         if std::mem::take(&mut self.guard.actions.recall) {
-            self.recall_batches(None);
+            self.recall_batches();
             self.step(Event::Cover);
         }
         if self.pool.setup.shape == Shape::Inbox {
@@ -180,7 +176,7 @@ impl<'a> Hold<'a> {
 
     fn deferred(&mut self) -> Deferred {
         let actions = &mut self.guard.actions;
-        let mut wake = [None; 8];
+        let mut wake = [None; 16];
         for (slot, sleeper) in wake.iter_mut().zip(actions.wake.iter()) {
             *slot = Some(sleeper);
         }

@@ -143,7 +143,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
 
     pub(super) fn cull(&mut self, now: Tick, actions: &mut Actions<I>) {
         self.manage.cull_armed = false;
-        while self.too_many_workers() && !actions.wake.is_full() {
+        while self.too_many_workers() && actions.wake.len() < super::action::WAKES_MAX {
             let Some(&oldest) = self.idle.iter().find(|&&w| !self.is_shielded(w)) else { break };
             let idle_for = now.since(self.workers[oldest.index()].last_active);
             if idle_for < self.config.idle_timeout {
