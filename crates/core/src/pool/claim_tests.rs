@@ -190,7 +190,7 @@ fn each_worker_reports_its_own_run_of_an_item() {
     driver.run_batch(W1);
     driver.look(W1);
     driver.submit(item);
-    assert_eq!(driver.look(W1), Verdict::Run, "it has reported its run; the other one has come past its own");
+    assert_eq!(driver.wake(W0), Verdict::Run, "it has reported its run; the other one has come past its own");
 }
 
 #[test]
