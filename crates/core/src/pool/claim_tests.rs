@@ -183,6 +183,17 @@ fn it_is_then_punted_to_the_worker_that_runs_it_now() {
 }
 
 #[test]
+fn each_worker_reports_its_own_run_of_an_item() {
+    let (mut driver, item) = past_the_first();
+    driver.submit(item);
+    driver.wake(W1);
+    driver.run_batch(W1);
+    driver.look(W1);
+    driver.submit(item);
+    assert_eq!(driver.wake(W0), Verdict::Run, "it has reported its run; the other one has come past its own");
+}
+
+#[test]
 fn an_end_reported_before_the_batch_is_over_does_not_shift_what_runs() {
     let (mut driver, _) = past_the_first();
     driver.block(W2);
