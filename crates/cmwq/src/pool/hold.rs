@@ -5,7 +5,6 @@ use crate::item::{Claimed, Handle};
 use cmwq_core::id::{Sleeper, WorkerId};
 use cmwq_core::pool::{Event, PoolCore, Verdict};
 use cmwq_core::time::Tick;
-use cmwq_ring::sync::Ordering;
 use cmwq_ring::{LockGuard, Received};
 use cmwq_sys::futex::LinuxFutex;
 
@@ -29,6 +28,7 @@ impl<'a> Hold<'a> {
         Hold { pool, guard, now }
     }
 
+    #[inline(always)]
     pub(crate) fn step(&mut self, event: Event<Handle>) {
         let Guarded { core, actions, .. } = &mut *self.guard;
         core.step(self.now, event, &mut super::links::Links { pool: self.pool }, actions);
@@ -156,12 +156,19 @@ impl<'a> Hold<'a> {
             self.settle();
         } else {
             self.guard.actions.stand_by = None;
-            let listed = u32::from(!self.guard.core.worklist().is_empty());
-            // Ordering: a hint for spinning workers.
-            if self.pool.listed.load(Ordering::Relaxed) != listed {
-                // Ordering: as above.
-                self.pool.listed.store(listed, Ordering::Relaxed);
+            let listed = !self.guard.core.worklist().is_empty();
+            if listed != self.guard.listed {
+                self.guard.listed = listed;
+                self.pool.listed.set(listed);
             }
+        }
+        let wanted = self.guard.core.wants_reports();
+        if wanted != self.guard.wants_reports {
+            self.guard.wants_reports = wanted;
+            self.pool.wants_reports.set(wanted);
+        }
+        if !self.guard.actions.has_deferred() {
+            return 0;
         }
         let deferred = self.deferred();
         let Hold { pool, guard, .. } = self;

@@ -28,10 +28,12 @@ pub(crate) fn run(pool: &Pool, id: WorkerId) {
         match hold.verdict() {
             Verdict::Run => {
                 let count = hold.fill(id);
+                let alone = hold.core().nr_active_workers() == 1;
                 hold.release();
                 runner.run_claimed(count);
+                // Spin before the report, so that dense items cost one hold each. The worker still counts as busy.
+                spun = alone && pool.may_linger() && !patience.spin(pool.setup.wait, || pool.ends_linger());
                 hold = runner.hold();
-                spun = false;
             }
             Verdict::Create(worker) => {
                 hold.release();
@@ -41,7 +43,7 @@ pub(crate) fn run(pool: &Pool, id: WorkerId) {
             }
             Verdict::Rest { spin } if spin && !spun => {
                 hold.release();
-                spun = !patience.spin(pool.setup.wait, || pool.has_work());
+                spun = !patience.spin(pool.setup.wait, || pool.poll());
                 hold = runner.hold();
             }
             Verdict::Rest { .. } => {

@@ -344,3 +344,16 @@ fn more_cancels_than_can_be_counted_release_nobody_early_and_everybody_once_idle
     item.make(Move::Finish);
     assert!(item.word.has_ended(next));
 }
+
+/// The single read-modify-write of the driver is the transition, for every combination of the low bits.
+#[test]
+fn setting_the_claim_bits_is_a_submission() {
+    for low in 0..1u64 << 16 {
+        for ended in [0, 1, u64::from(u32::MAX)] {
+            let word = WorkWord::from_bits(ended << 32 | low);
+            let Step::Write(next, answer) = word.submit() else { panic!("a submission always writes") };
+            assert_eq!(next.bits(), word.bits() | WorkWord::CLAIM);
+            assert_eq!(answer, word.submitted());
+        }
+    }
+}
