@@ -8,7 +8,7 @@ use cmwq_core::time::Span;
 /// Items of the largest configuration.
 pub(super) const ITEMS_MAX: usize = 8;
 /// Worker slots of the largest configuration.
-pub(super) const WORKERS_MAX: usize = 4;
+pub(super) const WORKERS_MAX: usize = 8;
 
 /// What an item does when it runs for the first time. Later runs end at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +105,11 @@ impl Config {
     pub fn with_claim(mut self, claim: ClaimPolicy) -> Config {
         self.pool.claim = claim;
         self
+    }
+
+    /// Worker slots: a worker that has been told to end keeps its slot until it has gone, beyond the pool's most workers.
+    pub(super) fn slots(&self) -> u8 {
+        self.pool.workers_max as u8 + self.culls * self.pool.workers_max as u8
     }
 
     /// Every configuration, smallest first.

@@ -42,7 +42,7 @@ impl Seam {
     }
 
     fn workers<'a>(&'a self, config: &'a Config) -> impl Iterator<Item = (usize, WorkerId)> + 'a {
-        (0..config.pool.workers_max).map(|w| (self.index(config, Who::Worker(w as u8)), WorkerId(w)))
+        (0..config.slots()).map(|w| (self.index(config, Who::Worker(w)), WorkerId(u32::from(w))))
     }
 
     fn place(&self, config: &Config, item: Item) -> Place {
@@ -224,7 +224,7 @@ impl Seam {
 
     pub(super) fn everyone(&self, config: &Config) -> impl Iterator<Item = Who> + use<> {
         let submitters = (0..config.submitters.len() as u8).map(Who::Submitter);
-        let workers = (0..config.pool.workers_max as u8).map(Who::Worker);
+        let workers = (0..config.slots()).map(Who::Worker);
         submitters.chain(workers).chain([Who::Manager, Who::Culler, Who::Canceller])
     }
 

@@ -11,6 +11,9 @@ use cmwq_core::time::Tick;
 use cmwq_core::work::WorkWord;
 use cmwq_core::worker::{BatchWord, State};
 use stateright::{Model, Property};
+use std::cell::Cell;
+use std::panic;
+use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// One step of the composition.
@@ -47,6 +50,27 @@ impl SeamModel {
         self.found.fetch_or(bit, Relaxed);
         false
     }
+}
+
+thread_local! {
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a step whose assertions may fail, without a word about it: what failed becomes a broken rule.
+fn caught(step: impl FnOnce()) -> std::thread::Result<()> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let loud = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !QUIET.get() {
+                loud(info);
+            }
+        }));
+    });
+    QUIET.set(true);
+    let result = panic::catch_unwind(panic::AssertUnwindSafe(step));
+    QUIET.set(false);
+    result
 }
 
 macro_rules! rules {
@@ -136,7 +160,7 @@ impl Model for SeamModel {
             Act::Clock => next.now = next.failures,
             Act::Step(who, choice) => {
                 let step = || next.advance(&self.config, self.variant, &self.reached, who, choice);
-                if std::panic::catch_unwind(std::panic::AssertUnwindSafe(step)).is_err() {
+                if caught(step).is_err() {
                     next = seam.clone();
                     next.break_rule(Rule::CoreAsserts, "an assertion failed in the next step");
                 }
@@ -172,7 +196,7 @@ impl Seam {
         for &max_active in config.pwqs {
             core.add_pwq(max_active);
         }
-        let count = config.submitters.len() + config.pool.workers_max as usize + 3;
+        let count = config.submitters.len() + usize::from(config.slots()) + 3;
         let mut seam = Seam {
             core,
             memory,

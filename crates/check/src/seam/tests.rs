@@ -3,7 +3,7 @@ use std::time::Duration;
 
 fn show(report: &Report) {
     println!("{:<20} {:>9} states depth {:>3} {:?} missed {:?} reached {}", report.config.name, report.states, report.depth, report.time, report.missed, report.reached.len());
-    for v in report.violations.iter().take(1) {
+    for v in report.violations.iter().take(std::env::var("SHOW").map_or(1, |s| s.parse().unwrap())) {
         println!("{}", v.trace(&report.config));
     }
 }
