@@ -33,6 +33,7 @@ pub struct ItemKind {
 }
 
 const PLAIN: ItemKind = ItemKind { pwq: 0, body: Body::Plain };
+const ORDERED: ItemKind = ItemKind { pwq: 1, body: Body::Plain };
 
 /// One configuration.
 #[derive(Clone, Debug)]
@@ -231,12 +232,12 @@ fn small() -> Vec<Config> {
         Config {
             name: "recall",
             about: "an ordered item arrives while two workers hold batches: they are taken back in order",
-            pool: PoolConfig { batch_max: 2, ..POOL },
-            pwqs: &[6],
-            items: &[PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, PLAIN],
+            pool: PoolConfig { batch_max: 2, workers_max: 3, ..POOL },
+            pwqs: &[5, 1],
+            items: &[PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, ORDERED, ORDERED],
             preload: &[0, 1, 2, 3, 4, 5],
             submitters: &[&[6]],
-            workers: 2,
+            workers: 3,
             reaches: &[Reached::Recalled],
             ..BASE
         },

@@ -15,3 +15,17 @@ fn small() {
         show(&explore(&config, None, 1, Some(Duration::from_secs(60))));
     }
 }
+
+#[test]
+fn variants() {
+    let only = std::env::var("ONLY").ok();
+    for variant in Variant::ALL.into_iter().filter(|c| only.as_ref().is_none_or(|o| o == c.id())) {
+        let config = Config::named(variant.config()).unwrap();
+        let report = explore(&config, Some(variant), 1, Some(Duration::from_secs(20)));
+        let found: Vec<_> = report.violations.iter().map(|v| (v.rule.name(), v.path.len() - 1)).collect();
+        println!("{:<22} {:<16} {:>8} {:?} {found:?}", variant.id(), config.name, report.states, report.time);
+        if only.is_some() {
+            show(&report);
+        }
+    }
+}
