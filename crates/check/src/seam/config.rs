@@ -230,6 +230,17 @@ fn small() -> Vec<Config> {
             ..BASE
         },
         Config {
+            name: "watched-batch",
+            about: "a watching worker takes back what a stuck one has claimed",
+            pool: PoolConfig { cover: CoverPolicy::Watched, batch_max: 2, ..POOL },
+            items: &[PLAIN, PLAIN, PLAIN],
+            preload: &[0, 1],
+            submitters: &[&[2]],
+            workers: 2,
+            reaches: &[Reached::Watched, Reached::WatcherJoined, Reached::Recalled],
+            ..BASE
+        },
+        Config {
             name: "recall",
             about: "an ordered item arrives while two workers hold batches: they are taken back in order",
             pool: PoolConfig { batch_max: 2, workers_max: 3, ..POOL },

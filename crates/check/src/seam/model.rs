@@ -87,7 +87,7 @@ macro_rules! situations {
 
 type Condition = fn(&SeamModel, &Seam) -> bool;
 
-const RULES: [(Rule, Condition); 12] = rules!(
+const RULES: [(Rule, Condition); 13] = rules!(
     Baton,
     Cover,
     Counts,
@@ -99,7 +99,8 @@ const RULES: [(Rule, Condition); 12] = rules!(
     Unlinked,
     NoStranded,
     ExactlyOnce,
-    CoreAsserts
+    CoreAsserts,
+    Held
 );
 
 const SITUATIONS: [(Reached, Condition); 29] = situations!(
