@@ -23,10 +23,11 @@ enum FailureKind {
 }
 
 impl Failure {
-    /// A bad input, named in one line.
+    /// A bad input, named in one line whatever the names of files contain.
     pub(crate) fn input(text: impl fmt::Display) -> Self {
+        let text = text.to_string().replace(char::is_control, "?");
         Failure {
-            text: text.to_string(),
+            text,
             kind: FailureKind::Input,
         }
     }

@@ -17,6 +17,8 @@ pub mod pool;
 pub mod pwq;
 pub mod queue;
 pub mod step;
+#[cfg(test)]
+mod testing;
 pub mod time;
 pub mod work;
 pub mod worker;

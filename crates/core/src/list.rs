@@ -31,7 +31,8 @@ pub trait Items {
     fn is_inactive(&self, item: Self::Item) -> bool;
     /// Sets [`Items::is_inactive`].
     fn set_inactive(&mut self, item: Self::Item, inactive: bool);
-    /// How many items of its current batch a worker has started; the last of them may still run.
+    /// How many items of its current batch a worker has started, those it has reported included; the last of them may
+    /// still run.
     fn started(&self, worker: WorkerId) -> usize;
 }
 
@@ -145,3 +146,7 @@ impl<I: Copy + Eq> Fifo<I> {
         })
     }
 }
+
+#[cfg(test)]
+#[path = "list/tests.rs"]
+mod tests;

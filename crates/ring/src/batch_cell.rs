@@ -26,7 +26,12 @@ impl BatchCell {
                 Step::Write(next, answer) => {
                     // Ordering: the owner's take and a recall decide on one word who has an item; acquire and
                     // release order what either does with it.
-                    match self.word.compare_exchange_weak(bits, next.bits(), Ordering::AcqRel, Ordering::Acquire) {
+                    match self.word.compare_exchange_weak(
+                        bits,
+                        next.bits(),
+                        Ordering::AcqRel,
+                        Ordering::Acquire,
+                    ) {
                         Ok(_) => return answer,
                         Err(seen) => bits = seen,
                     }

@@ -28,7 +28,12 @@ impl JoinCell {
                 Step::Keep(answer) => return answer,
                 Step::Write(next, answer) => {
                     // Ordering: release publishes the result (worker) or the waker (handle); acquire takes the other's.
-                    match self.word.compare_exchange_weak(bits, next.bits(), Ordering::AcqRel, Ordering::Acquire) {
+                    match self.word.compare_exchange_weak(
+                        bits,
+                        next.bits(),
+                        Ordering::AcqRel,
+                        Ordering::Acquire,
+                    ) {
                         Ok(_) => return answer,
                         Err(seen) => bits = seen,
                     }

@@ -32,7 +32,7 @@ pub use inbox::{Inbox, Link, Received};
 pub use join_cell::{JoinCell, Polled};
 pub use lock::{Lock, LockGuard};
 pub use queue_cell::{Arrivals, Departures, QueueCell};
-pub use wake_cell::{FutexSleep, Sleep, WakeCell, Wakened, Waked};
+pub use wake_cell::{FutexSleep, Sleep, WakeCell, Waked, Wakened};
 pub use work_cell::WorkCell;
 
 use core::time::Duration;

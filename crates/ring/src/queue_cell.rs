@@ -34,8 +34,12 @@ impl QueueCell {
                 Step::Keep(answer) => return answer,
                 Step::Write(next, answer) => {
                     // Ordering: release, for `read`; acquire, so that one closer sees another's close.
-                    let swap =
-                        self.word.compare_exchange_weak(word.bits(), next.bits(), Ordering::AcqRel, Ordering::Acquire);
+                    let swap = self.word.compare_exchange_weak(
+                        word.bits(),
+                        next.bits(),
+                        Ordering::AcqRel,
+                        Ordering::Acquire,
+                    );
                     match swap {
                         Ok(_) => return answer,
                         Err(seen) => word = QueueWord::from_bits(seen),

@@ -86,7 +86,12 @@ impl<S: Sleep> WakeCell<S> {
                     // Ordering: the owner's announce releases what it did before, the waker's claim acquires it and
                     // releases its own, and the owner's resume acquires that. Weaker: the owner wakes and does not
                     // see why.
-                    match self.word.compare_exchange_weak(bits, next.bits(), Ordering::AcqRel, Ordering::Acquire) {
+                    match self.word.compare_exchange_weak(
+                        bits,
+                        next.bits(),
+                        Ordering::AcqRel,
+                        Ordering::Acquire,
+                    ) {
                         Ok(_) => return answer,
                         Err(seen) => bits = seen,
                     }

@@ -63,6 +63,11 @@ impl WorkCell {
         self.update(self.read_bits(), WorkWord::start);
     }
 
+    /// Starts an instance of a caller-owned item; the word is not touched afterwards. Never blocks.
+    pub fn let_go(&self) {
+        self.update(self.read_bits(), WorkWord::let_go);
+    }
+
     /// Ends the running instance. For the worker that ran it. Never blocks.
     pub fn finish(&self) -> Ended {
         self.update(self.read_bits(), WorkWord::finish)

@@ -32,10 +32,12 @@ pub fn current() -> io::Result<CpuSet> {
     }
 }
 
-/// Binds the calling thread to these CPUs. One system call; it may move the thread before it returns.
+/// Binds the calling thread to these CPUs. One system call; it may move the thread before it
+/// returns.
 ///
 /// # Errors
-/// Those of `sched_setaffinity`: `InvalidInput` if no CPU of the set is online and allowed by the cpuset.
+/// Those of `sched_setaffinity`: `InvalidInput` if no CPU of the set is online and allowed by the
+/// cpuset.
 pub fn set_current(cpus: &CpuSet) -> io::Result<()> {
     let words = words_of(cpus);
     let bytes = size_of_val(words.as_slice());
@@ -48,8 +50,8 @@ pub fn set_current(cpus: &CpuSet) -> io::Result<()> {
     }
 }
 
-/// The CPU the calling thread runs on, or ran on a moment ago. No system call where the vDSO or rseq answers; never
-/// fails: 0 where the kernel does not tell.
+/// The CPU the calling thread runs on, or ran on a moment ago. No system call where the vDSO or
+/// rseq answers; never fails: 0 where the kernel does not tell.
 #[inline]
 pub fn current_cpu() -> u32 {
     // SAFETY: takes nothing and touches no memory of ours.

@@ -3,8 +3,12 @@
 //! The expected values do not come from the code under test. Cores, last-level caches and nodes are
 //! those that `lstopo --if fsroot` of hwloc 2.9 finds, turned into sets by hand; where hwloc means
 //! something else (it splits the modules of the 64-CPU machine, which the kernel calls siblings; it
-//! spreads overlapping and interleaved nodes) they were read from the files. Shards were worked out on
-//! paper by the kernel's rule.
+//! spreads overlapping and interleaved nodes) they were read from the files. Shards were worked out
+//! on paper by the kernel's rule.
+
+#[path = "topo/tree.rs"]
+#[allow(dead_code, reason = "trees are not written here")]
+mod tree;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -248,7 +252,7 @@ fn unpack(archive: &Path, into: &Path) -> Result<PathBuf, String> {
 fn emulated_machines() {
     let archives = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/topo");
     for expected in emulated() {
-        let dir = tempfile::tempdir().expect("a directory");
+        let dir = tree::directory();
         let archive = archives.join(format!("{}.tar.gz", expected.name));
         let root = unpack(&archive, dir.path()).expect("the archive unpacks");
         check(&expected, &root);
@@ -259,23 +263,25 @@ fn emulated_machines() {
 fn real_machines() {
     let Some(archives) = std::env::var_os("CMWQ_TOPO_REAL").map(PathBuf::from) else {
         let count = real().len();
-        eprintln!("skipped: {count} real machines: CMWQ_TOPO_REAL does not name their directory");
+        tree::skipped(&format!(
+            "{count} real machines: CMWQ_TOPO_REAL does not name their directory"
+        ));
         return;
     };
     let mut skipped = 0;
     for expected in real() {
-        let dir = tempfile::tempdir().expect("a directory");
+        let dir = tree::directory();
         let archive = archives.join(format!("{}.tar.bz2", expected.name));
         match unpack(&archive, dir.path()) {
             Ok(root) => check(&expected, &root),
             Err(error) => {
                 skipped += 1;
-                eprintln!("skipped: {error}");
+                tree::skipped(&error);
             }
         }
     }
     if skipped > 0 {
-        eprintln!("skipped: {skipped} of {} real machines", real().len());
+        tree::skipped(&format!("{skipped} of {} real machines", real().len()));
     }
 }
 
@@ -283,7 +289,7 @@ fn real_machines() {
 fn offline_cpus_and_nodes_with_memory_only_are_told() {
     let archive =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/topo/amd-8-offline-memnode.tar.gz");
-    let dir = tempfile::tempdir().expect("a directory");
+    let dir = tree::directory();
     let root = unpack(&archive, dir.path()).expect("the archive unpacks");
     let topology = Topology::from_sysfs(&root).expect("a topology");
     assert_eq!(topology.offline().to_string(), "1,5-7");

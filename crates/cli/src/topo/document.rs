@@ -7,6 +7,15 @@ use serde::ser::{SerializeMap, Serializer};
 /// Changes whenever a reader of older documents would go wrong.
 const SCHEMA: &str = "cmwq-topo/1";
 
+/// The form of the document, for the help text.
+pub(crate) const DOCUMENT_FORM: &str = "\
+The JSON document holds
+  schema   \"cmwq-topo/1\"
+  cpus     the CPUs that may be used
+  scopes   for each of cpu, smt, cache_shard, cache, numa, system its pods, each a list of CPUs
+  quota    the limit on CPU time as a number of CPUs, such as 1.5, or null
+  ignored  what was passed over while reading: path and why";
+
 /// What is written, in this order.
 #[derive(Serialize)]
 pub(crate) struct Document<'a> {

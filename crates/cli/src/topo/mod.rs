@@ -7,14 +7,16 @@ use std::path::{Path, PathBuf};
 
 use cmwq_sys::topology::{SPEC_GRAMMAR, Topology};
 
+use document::DOCUMENT_FORM;
+
 use crate::output::{self, Failure, JsonTarget};
 
 /// Show which CPUs there are, which of them may be used, and the pods of every affinity scope.
 #[derive(clap::Args)]
-#[command(after_help = SPEC_GRAMMAR)]
+#[command(after_help = format!("{SPEC_GRAMMAR}\n\n{DOCUMENT_FORM}"))]
 pub(crate) struct Arguments {
-    /// Read the machine whose files are below DIR, which stands for `/` (it holds `sys/`); the limits of this
-    /// process are not applied
+    /// Read the machine whose files are below DIR, which stands for `/` (it holds `sys/`); the
+    /// limits of this process are not applied
     #[arg(long, value_name = "DIR")]
     sysfs: Option<PathBuf>,
     /// Show the machine that SPEC describes; see below

@@ -1,5 +1,6 @@
 //! The picture of a machine in text.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use cmwq_sys::topology::{CpuId, CpuSet, NodeId, Pod, Scope, Topology};
@@ -57,25 +58,30 @@ fn draw_machine(text: &mut String, topology: &Topology) {
     let pen = Pen { topology, width };
     for pod in whole.pods(Scope::Numa) {
         text.push_str(&node_title(pod.node));
-        for cache in whole.pods(Scope::Cache) {
+        for cache in pods_within(&whole, Scope::Cache, &pod.cpus) {
             let cpus = cache.cpus.intersection(&pod.cpus);
-            if !cpus.is_empty() {
-                let cores = whole
-                    .pods(Scope::Smt)
-                    .iter()
-                    .map(|core| core.cpus.intersection(&cpus));
-                pen.draw_cache(
-                    text,
-                    &cache.cpus,
-                    cores.filter(|core| !core.is_empty()).collect(),
-                );
-            }
+            let cores = pods_within(&whole, Scope::Smt, &cpus);
+            let cores = cores.map(|core| core.cpus.intersection(&cpus)).collect();
+            pen.draw_cache(text, &cache.cpus, cores);
         }
     }
     for node in topology.nodes().iter().filter(|node| node.cpus.is_empty()) {
         _ = writeln!(text, "node {}  no CPU online (memory only)", node.id);
     }
     pen.explain(text);
+}
+
+/// The pods of a scope that have some of these CPUs, in the order of those.
+fn pods_within<'a>(
+    topology: &'a Topology,
+    scope: Scope,
+    cpus: &CpuSet,
+) -> impl Iterator<Item = &'a Pod> {
+    let indexes = cpus.iter().filter_map(|cpu| topology.pod_of(scope, cpu));
+    let indexes: BTreeSet<usize> = indexes.collect();
+    indexes
+        .into_iter()
+        .map(move |index| &topology.pods(scope)[index])
 }
 
 fn node_title(node: Option<NodeId>) -> String {

@@ -62,10 +62,11 @@ impl<I: Copy + Eq + Hash> BusySet<I> {
         }
     }
 
-    /// The worker that runs this very item.
-    pub(super) fn find(&self, item: I, function: usize) -> Option<WorkerId> {
-        let bucket = self.buckets.get(Self::bucket(item))?;
-        bucket.iter().find(|e| e.item == item && e.function == function).map(|e| e.worker)
+    /// The workers that have claimed this very item and not reported its end. Several: an item that has ended may run
+    /// elsewhere before its end is reported.
+    pub(super) fn find(&self, item: I, function: usize) -> impl Iterator<Item = WorkerId> {
+        let bucket = self.buckets.get(Self::bucket(item)).into_iter().flatten();
+        bucket.filter(move |e| e.item == item && e.function == function).map(|e| e.worker)
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -4,7 +4,7 @@ use super::action::{Actions, Verdict};
 use super::busy::BusySet;
 use super::event::Event;
 use super::manage::{Manage, Watch};
-use super::policy::{ClaimPolicy, CoverPolicy, PoolConfig};
+use super::policy::{ClaimPolicy, PoolConfig};
 use crate::id::{PwqId, Sleeper, WorkerId};
 use crate::list::{Fifo, Items};
 use crate::pwq::{Admission, Gate};
@@ -44,7 +44,7 @@ pub struct PoolCore<I: Copy + Eq + Hash> {
     pub(super) manage: Manage,
     /// When items were last claimed.
     pub(super) last_claim: Tick,
-    closing: bool,
+    pub(super) closing: bool,
 }
 
 impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
@@ -94,7 +94,13 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     }
 
     /// One event. `now` never runs backwards by more than the clocks of two CPUs differ.
-    pub fn step<S: Items<Item = I>>(&mut self, now: Tick, event: Event<I>, items: &mut S, actions: &mut Actions<I>) {
+    pub fn step<S: Items<Item = I>>(
+        &mut self,
+        now: Tick,
+        event: Event<I>,
+        items: &mut S,
+        actions: &mut Actions<I>,
+    ) {
         match event {
             Event::Taken => self.standby = None,
             Event::Arrive(item) => self.arrive(items, item, actions),
@@ -131,29 +137,38 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     }
 
     fn give_back<S: Items<Item = I>>(&mut self, items: &mut S, worker: WorkerId, item: I) {
-        self.forget(worker, item, items.function(item).is_some());
+        let _ = self.forget(worker, item, items.function(item).is_some());
         self.worklist.push_front(items, item);
     }
 
-    fn finish<S: Items<Item = I>>(&mut self, items: &mut S, worker: WorkerId, item: I, pwq: PwqId, owned: bool) {
-        self.forget(worker, item, owned);
+    fn finish<S: Items<Item = I>>(
+        &mut self,
+        items: &mut S,
+        worker: WorkerId,
+        item: I,
+        pwq: PwqId,
+        owned: bool,
+    ) {
+        if self.forget(worker, item, owned) {
+            self.workers[worker.index()].nr_reported += 1;
+        }
         if let Some(next) = self.gates[pwq.index()].finish(items) {
             self.worklist.push_back(items, next);
         }
     }
 
-    /// A claimed item leaves its worker.
-    fn forget(&mut self, worker: WorkerId, item: I, owned: bool) {
+    /// A claimed item leaves its worker. Answers whether it was one of several.
+    fn forget(&mut self, worker: WorkerId, item: I, owned: bool) -> bool {
         if owned {
             self.busy.remove(item, worker);
         }
         let slot = &mut self.workers[worker.index()];
-        if let Some(at) = slot.batch.iter().position(|&i| i == item) {
-            slot.batch.remove(at);
-            if slot.batch.is_empty() {
-                self.batches.retain(|&w| w != worker);
-            }
+        let Some(at) = slot.batch.iter().position(|&i| i == item) else { return false };
+        slot.batch.remove(at);
+        if slot.batch.is_empty() {
+            self.batches.retain(|&w| w != worker);
         }
+        true
     }
 
     fn cancel<S: Items<Item = I>>(&mut self, items: &mut S, item: I) {
@@ -181,34 +196,52 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
 
     // ---- an awake worker asks what to do ----
 
-    fn look<S: Items<Item = I>>(&mut self, now: Tick, items: &mut S, worker: WorkerId, actions: &mut Actions<I>) {
+    fn look<S: Items<Item = I>>(
+        &mut self,
+        now: Tick,
+        items: &mut S,
+        worker: WorkerId,
+        actions: &mut Actions<I>,
+    ) {
         match self.workers[worker.index()].state {
             State::Dying => {
+                // It may have withdrawn the stand-by mark of another.
+                self.cover(now, actions);
                 actions.verdict = Verdict::Exit;
                 return;
             }
-            State::Watching => {
-                actions.verdict = Verdict::Watch(self.watch.map_or(crate::limits::WATCH_INTERVAL.0, |w| w.interval));
+            State::Watching if self.watch_suffices() => {
+                self.cover(now, actions);
+                actions.verdict =
+                    Verdict::Watch(self.watch.map_or(crate::limits::WATCH_INTERVAL.0, |w| w.interval));
                 return;
+            }
+            State::Watching => {
+                self.watch = None;
+                self.set_awake(worker);
             }
             State::Busy => self.set_awake(worker),
             State::Awake => {}
-            State::Gone | State::Starting | State::Idle => unreachable!("{worker} looks while it does not run"),
+            State::Gone | State::Starting | State::Idle => {
+                unreachable!("{worker} looks while it does not run")
+            }
         }
         let has_own = !self.workers[worker.index()].scheduled.is_empty();
         let others_run = self.nr_running() > 1 && self.config.managed;
         if !has_own && (self.worklist.is_empty() || others_run) {
-            actions.verdict = self.nothing_to_do(worker);
+            actions.verdict = self.nothing_to_do(worker, actions);
             return;
         }
-        if let Some(created) = self.wants_spare(now, Some(worker)) {
+        if !self.closing
+            && let Some(created) = self.wants_spare(now, Some(worker))
+        {
             actions.verdict = Verdict::Create(created);
             return;
         }
         self.claim(items, worker, actions);
         if actions.batch.is_empty() {
             // Everything on the worklist was punted to the workers that run the same items.
-            actions.verdict = self.nothing_to_do(worker);
+            actions.verdict = self.nothing_to_do(worker, actions);
             return;
         }
         actions.verdict = Verdict::Run;
@@ -221,8 +254,10 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         self.cover(now, actions);
     }
 
-    fn nothing_to_do(&self, worker: WorkerId) -> Verdict {
-        if self.closing && self.worklist.is_empty() && self.workers[worker.index()].scheduled.is_empty() {
+    fn nothing_to_do(&mut self, worker: WorkerId, actions: &mut Actions<I>) -> Verdict {
+        if self.is_over_for(worker) {
+            // Who went idle while others ran what was left leaves as well.
+            self.close(actions);
             return Verdict::Exit;
         }
         Verdict::Rest { spin: self.nr_awake == 1 }
@@ -257,11 +292,18 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         if actions.batch.len() > 1 {
             let slot = &mut self.workers[worker.index()];
             slot.batch.extend(actions.batch.iter());
+            slot.nr_reported = 0;
             self.batches.push(worker);
         }
     }
 
-    fn take<S: Items<Item = I>>(&mut self, items: &mut S, worker: WorkerId, item: I, actions: &mut Actions<I>) {
+    fn take<S: Items<Item = I>>(
+        &mut self,
+        items: &mut S,
+        worker: WorkerId,
+        item: I,
+        actions: &mut Actions<I>,
+    ) {
         if let Some(function) = items.function(item) {
             self.busy.insert(item, function, worker);
         }
@@ -270,12 +312,11 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
 
     /// The worker inside whose function this very item is now; one that has come past it in its batch is not.
     fn runner<S: Items<Item = I>>(&self, items: &S, item: I, function: usize) -> Option<WorkerId> {
-        let worker = self.busy.find(item, function)?;
-        let batch = &self.workers[worker.index()].batch;
-        match batch.iter().position(|&i| i == item) {
-            Some(place) if place + 1 < items.started(worker) => None,
-            _ => Some(worker),
-        }
+        self.busy.find(item, function).find(|&worker| {
+            let slot = &self.workers[worker.index()];
+            let place = slot.batch.iter().position(|&i| i == item);
+            place.is_none_or(|at| slot.nr_reported as usize + at + 1 >= items.started(worker))
+        })
     }
 
     // ---- who looks next ----
@@ -291,12 +332,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         if self.somebody_comes() || (self.config.managed && self.nr_running() > 0) {
             return;
         }
-        let holder_busy = !self.config.managed && self.nr_busy > self.nr_blocked;
-        let backlog_full = match self.config.cover {
-            CoverPolicy::Backlog(limit) => self.worklist.len() >= limit.max(1),
-            _ => false,
-        };
-        if holder_busy && self.watch.is_some() && !backlog_full {
+        if !self.config.managed && self.is_held() && self.watch.is_some() && !self.is_backlog_full() {
             return;
         }
         let sleeper = match (self.pickable(), self.may_create()) {
@@ -365,6 +401,10 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         slot.last_active = now;
         self.nr_awake -= 1;
         self.idle.push(worker);
+        if self.is_over_for(worker) {
+            self.kill(worker, actions);
+            return;
+        }
         self.arm_cull(actions);
         self.cover(now, actions);
     }
@@ -452,41 +492,6 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         slot.cpu_intensive = true;
         self.nr_intensive += 1;
         self.cover(now, actions);
-    }
-
-    // ---- the end ----
-
-    fn close(&mut self, actions: &mut Actions<I>) {
-        self.closing = true;
-        let sleepers: Vec<WorkerId> = self.idle.iter().chain(&self.kicked).copied().collect();
-        for worker in sleepers {
-            if actions.wake.is_full() {
-                break;
-            }
-            self.kill(worker, actions);
-        }
-        if let Some(watch) = self.watch.filter(|_| !actions.wake.is_full()) {
-            self.watch = None;
-            self.kill(watch.worker, actions);
-        }
-        self.standby = None;
-    }
-
-    /// Whether [`Event::Close`] has told every sleeping worker to end (it is bounded; repeat it until this holds).
-    pub fn is_closed(&self) -> bool {
-        self.closing && self.idle.is_empty() && self.kicked.is_empty() && self.watch.is_none()
-    }
-
-    fn exited(&mut self, worker: WorkerId) {
-        match self.workers[worker.index()].state {
-            State::Dying => {}
-            State::Awake => {
-                self.nr_awake -= 1;
-                self.nr_workers -= 1;
-            }
-            other => unreachable!("{worker} ended while {other:?}"),
-        }
-        self.workers[worker.index()] = Worker::gone();
     }
 
     // ---- looking in ----

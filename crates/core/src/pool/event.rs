@@ -67,7 +67,8 @@ pub enum Event<I> {
     Cull,
     /// A pending item is withdrawn. It must not be in a batch (recall it first).
     Cancel(I),
-    /// No more items will come: workers leave when they find nothing to do.
+    /// No more items will come, except from those that run: workers run what is left and leave when they find nothing
+    /// to do. Wakes a bounded number of sleepers; repeat it until [`super::PoolCore::is_closed`].
     Close,
     /// A worker's thread is about to end; its slot is free afterwards.
     Exited(WorkerId),

@@ -32,7 +32,9 @@ pub struct Outside<'a, I> {
 impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     /// `B0 counts`: the counters are those of the worker slots. Walks all workers.
     pub fn check_counts(&self) -> Result<(), Broken> {
-        let count = |f: &dyn Fn(&crate::worker::Worker<I>) -> bool| self.workers.iter().filter(|w| f(w)).count() as u32;
+        let count = |f: &dyn Fn(&crate::worker::Worker<I>) -> bool| {
+            self.workers.iter().filter(|w| f(w)).count() as u32
+        };
         let label = "B0 counts";
         let living = |w: &crate::worker::Worker<I>| !matches!(w.state, State::Gone | State::Dying);
         hold(self.nr_workers == count(&living), label, "nr_workers")?;
@@ -72,10 +74,12 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         hold(obliged, "B1 baton", "items are queued and nobody is obliged to look")
     }
 
-    /// `B2 cover`: in a pool that does not manage concurrency, whenever items are queued, an idle worker sleeps and
-    /// every worker that is up is inside an item, then somebody has been woken or watches.
+    /// `B2 cover`: whenever items are queued, every worker that is up is inside an item, and somebody could help - an
+    /// idle worker, or one yet to be created when all those items block - then somebody has been woken or watches. In
+    /// a pool that manages concurrency a worker that runs suffices.
     pub fn check_cover(&self, outside: &Outside<'_, I>) -> Result<(), Broken> {
-        let could_help = !self.idle.is_empty();
+        let all_block = self.nr_awake + self.nr_busy == self.nr_blocked;
+        let could_help = !self.idle.is_empty() || all_block && self.may_create();
         if self.config.managed && self.nr_running() > 0 || !self.is_pending(outside) || !could_help {
             return Ok(());
         }
@@ -91,7 +95,11 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         for (at, worker) in self.workers.iter().enumerate() {
             let id = WorkerId(at as u32);
             let dead = matches!(worker.state, State::Gone | State::Dying);
-            hold(!(dead && owed(id)), "B3 no cull of the owed", "a wake-up for work is owed to a worker that ends")?;
+            hold(
+                !(dead && owed(id)),
+                "B3 no cull of the owed",
+                "a wake-up for work is owed to a worker that ends",
+            )?;
         }
         Ok(())
     }

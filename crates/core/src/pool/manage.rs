@@ -143,7 +143,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
 
     pub(super) fn cull(&mut self, now: Tick, actions: &mut Actions<I>) {
         self.manage.cull_armed = false;
-        while self.too_many_workers() && !actions.wake.is_full() {
+        while self.too_many_workers() && actions.wake.len() < super::action::WAKES_MAX {
             let Some(&oldest) = self.idle.iter().find(|&&w| !self.is_shielded(w)) else { break };
             let idle_for = now.since(self.workers[oldest.index()].last_active);
             if idle_for < self.config.idle_timeout {
@@ -166,14 +166,32 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
 
     /// Whether a woken worker should watch instead of joining in: somebody runs items and claimed some just now.
     pub(super) fn may_watch(&self, now: Tick) -> bool {
-        let policy = match self.config.cover {
-            CoverPolicy::Eager => false,
-            CoverPolicy::Watched => true,
-            CoverPolicy::Backlog(limit) => self.worklist.len() < limit.max(1),
-        };
-        let holder_busy = self.nr_busy > self.nr_blocked;
+        let policy = self.config.cover != CoverPolicy::Eager && !self.is_backlog_full();
         let lively = now.since(self.last_claim) < limits::WATCH_INTERVAL.0;
-        policy && !self.config.managed && holder_busy && lively && self.watch.is_none() && self.nr_awake == 0
+        policy
+            && !self.config.managed
+            && self.is_held()
+            && lively
+            && self.watch.is_none()
+            && self.nr_awake == 0
+    }
+
+    /// Whether some worker is inside an item that does not block: it holds the baton, and can be watched.
+    pub(super) fn is_held(&self) -> bool {
+        self.nr_busy > self.nr_blocked
+    }
+
+    /// Whether so much is queued that a second worker joins in at once.
+    pub(super) fn is_backlog_full(&self) -> bool {
+        match self.config.cover {
+            CoverPolicy::Backlog(limit) => self.worklist.len() >= limit.max(1),
+            _ => false,
+        }
+    }
+
+    /// Whether the watcher that looks may go on watching: nothing is queued, or somebody it watches will come for it.
+    pub(super) fn watch_suffices(&self) -> bool {
+        self.worklist.is_empty() || self.is_held() && !self.is_backlog_full()
     }
 
     pub(super) fn begin_watch(&mut self, worker: WorkerId, progress: u64, actions: &mut Actions<I>) {
@@ -202,7 +220,6 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         let started = progress.wrapping_sub(watch.progress);
         watch.progress = progress;
         let slow = started.saturating_mul(limits::WATCH_ITEM_TIME.0) < watch.interval.0;
-        let holder_busy = self.nr_busy > self.nr_blocked;
         if pending && slow && self.nr_awake == 0 {
             self.watch = None;
             self.set_awake(worker);
@@ -212,7 +229,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         }
         let idle_look = started == 0 && !pending;
         watch.idle_looks = if idle_look { watch.idle_looks + 1 } else { 0 };
-        if idle_look && (holder_busy || watch.idle_looks >= limits::WATCH_IDLE_LOOKS) {
+        if idle_look && (self.is_held() || watch.idle_looks >= limits::WATCH_IDLE_LOOKS) {
             // The busy ones are inside long items (the next submission wakes us at once), or there is nothing to do.
             self.watch = None;
             self.set_awake(worker);

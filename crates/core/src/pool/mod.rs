@@ -3,13 +3,24 @@
 
 mod action;
 mod busy;
+#[cfg(test)]
+mod claim_tests;
 mod core;
+#[cfg(test)]
+mod cull_tests;
+mod end;
 mod event;
 mod inbox_word;
 pub mod invariants;
 mod manage;
 mod policy;
+#[cfg(test)]
+mod test_driver;
+#[cfg(test)]
+mod timing_tests;
 mod wake_word;
+#[cfg(test)]
+mod walk_tests;
 
 pub use self::action::{Actions, Verdict};
 pub use self::core::PoolCore;

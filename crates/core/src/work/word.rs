@@ -4,9 +4,9 @@
 //! |---|---|---|---|
 //! | 0 | PENDING | the submission that claims the item | the worker that starts it, or a cancel |
 //! | 1 | RUNNING | the worker that starts it | the worker that finishes it |
-//! | 2 | HANDED | a submission that found it RUNNING and has filled in where it goes | the finisher, who then pushes it |
+//! | 2 | HANDED | a submission that found it RUNNING, once it has filled in where it goes | the finisher, who pushes |
 //! | 3 | WAITERS | a thread about to sleep until an instance has ended | whoever ends an instance |
-//! | 8..16 | skips | cancels of pending instances while another one runs (saturates) | the finisher, who counts them all |
+//! | 8..16 | skips | cancels of pending instances during a run (saturates) | the finisher, who counts them all |
 //! | 32.. | ended | - | counts instances that have ended (finished or cancelled), wraps |
 //!
 //! PENDING without RUNNING and without HANDED is either in transit (claimed, not yet pushed) or linked in a pool.
@@ -134,6 +134,12 @@ impl WorkWord {
         Step::Write(WorkWord((self.0 & !PENDING) | RUNNING), ())
     }
 
+    /// A worker starts an instance of a caller-owned item: PENDING ends and nothing is remembered, for the function may
+    /// free the item.
+    pub const fn let_go(self) -> Step<WorkWord, ()> {
+        Step::Write(WorkWord(self.0 & !PENDING), ())
+    }
+
     /// The worker's function has returned.
     pub const fn finish(self) -> Step<WorkWord, Ended> {
         let answer = Ended { push: self.0 & HANDED != 0, wake: self.0 & WAITERS != 0 };
@@ -147,7 +153,7 @@ impl WorkWord {
         if self.is_running() {
             // Waiters of the running instance must not be released by the end of the one behind it.
             // When the field is full the number stays, and the next pending instance takes it over: a flush of the
-            // cancelled instance then waits for that one.
+            // cancelled instance then waits for that one, or until the item is idle.
             let skip = if self.0 & SKIPS == SKIPS { 0 } else { SKIP_ONE };
             let next = (self.0 & !(PENDING | HANDED)) + skip;
             return Step::Write(WorkWord(next), Ended { push: false, wake: false });
@@ -168,9 +174,11 @@ impl WorkWord {
         FlushTarget::Until(self.ended().wrapping_add(instances))
     }
 
-    /// Whether the instance named by a flush target has ended.
+    /// Whether the instance named by a flush target has ended. An idle item has none left to wait for, whatever the
+    /// count says: cancels beyond what the word can count are not in it.
     pub const fn has_ended(self, target: u32) -> bool {
-        (self.ended().wrapping_sub(target) as i32) >= 0
+        let is_idle = self.0 & (PENDING | RUNNING) == 0;
+        is_idle || (self.ended().wrapping_sub(target) as i32) >= 0
     }
 
     /// Announces a sleeper on the word's upper half, unless the target has been reached.

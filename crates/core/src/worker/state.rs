@@ -37,8 +37,11 @@ pub struct Worker<I> {
     pub last_active: Tick,
     /// Items that must run on this worker because it runs the same item now.
     pub scheduled: Fifo<I>,
-    /// The items of its batch, when they are caller-owned or there are several: for exclusion and recall.
+    /// The items of its batch that have been neither reported nor taken back, when it has claimed several: for
+    /// exclusion and recall.
     pub batch: Vec<I>,
+    /// Items of its batch whose end it has reported.
+    pub nr_reported: u32,
 }
 
 impl<I> Worker<I> {
@@ -52,6 +55,7 @@ impl<I> Worker<I> {
             last_active: Tick(0),
             scheduled: Fifo::default(),
             batch: Vec::new(),
+            nr_reported: 0,
         }
     }
 
@@ -60,4 +64,3 @@ impl<I> Worker<I> {
         matches!(self.state, State::Awake | State::Busy) && !self.blocked && !self.cpu_intensive
     }
 }
-

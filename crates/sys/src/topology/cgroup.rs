@@ -1,12 +1,13 @@
 //! What the cgroups of a process leave it: a set of CPUs and a share of their time.
 //!
-//! Both versions are read, also side by side. A limit on time may sit on any ancestor, so the tightest up to the top
-//! of the mount counts; ancestors above a container's mount cannot be seen. A set of CPUs is read from the group
-//! itself, or from the nearest ancestor that has one: the kernel has already narrowed it to what the ancestors allow,
-//! and an ancestor's own effective set can be the smaller one, where CPUs were handed down to a partition.
+//! Both versions are read, also side by side. A limit on time may sit on any ancestor, so the
+//! tightest up to the top of the mount counts; ancestors above a container's mount cannot be seen.
+//! A set of CPUs is read from the group itself, or from the nearest ancestor that has one: the
+//! kernel has already narrowed it to what the ancestors allow, and an ancestor's own effective set
+//! can be the smaller one, where CPUs were handed down to a partition.
 //!
-//! Paths in `proc/self/cgroup` and roots in `proc/self/mountinfo` are both relative to the reader's cgroup namespace
-//! and may begin with `..`; what matters is the way from one to the other.
+//! Paths in `proc/self/cgroup` and roots in `proc/self/mountinfo` are both relative to the reader's
+//! cgroup namespace and may begin with `..`; what matters is the way from one to the other.
 
 use std::path::{Path, PathBuf};
 
@@ -101,7 +102,8 @@ impl Limits {
         }
     }
 
-    /// Takes the set of the nearest group that has one; two hierarchies with sets leave what both allow.
+    /// Takes the set of the nearest group that has one; two hierarchies with sets leave what both
+    /// allow.
     fn set_cpus(&mut self, dirs: &[PathBuf], names: &[(&str, Spelling)], files: &mut Files) {
         let nearest = dirs.iter().find_map(|dir| {
             let cpus = files.cpus(dir, names).filter(|cpus| !cpus.is_empty())?;
@@ -133,7 +135,8 @@ impl<'a> Membership<'a> {
         })
     }
 
-    /// The directories of the group and its ancestors, the group first, as far as a mount shows them.
+    /// The directories of the group and its ancestors, the group first, as far as a mount shows
+    /// them.
     fn dirs(&self, controller: &str, mounts: &[Mount], files: &mut Files) -> Vec<PathBuf> {
         let is_same = |mount: &&Mount| {
             mount.version == self.version
@@ -171,8 +174,11 @@ impl<'a> Membership<'a> {
                     .collect()
             }
             Way::Unnamed => {
-                let why = "mounted from outside the cgroup namespace; only the limits of its top are applied";
-                files.note(&mount.point, why);
+                let why = "mounted from outside the cgroup namespace";
+                files.note(
+                    &mount.point,
+                    format!("{why}; only the limits of its top are applied"),
+                );
                 vec![mount.point.clone()]
             }
             Way::Elsewhere => {
@@ -227,7 +233,8 @@ impl Steps {
     }
 }
 
-/// Reads `36 25 0:31 /root /point rw,relatime shared:9 - cgroup cgroup rw,cpu,cpuacct` and its like.
+/// Reads `36 25 0:31 /root /point rw,relatime shared:9 - cgroup cgroup rw,cpu,cpuacct` and its
+/// like.
 fn mounts(root: &Path, mountinfo: &str) -> Vec<Mount> {
     let of_line = |line: &str| {
         let (place, kind) = line.split_once(" - ")?;

@@ -30,9 +30,9 @@ impl fmt::Display for CpuId {
 /// ```
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct CpuSet {
-    /// Bit `n % 64` of word `n / 64 - base` is CPU `n`. Neither the first nor the last word is zero, and
-    /// `base` is 0 without words: equal sets have equal fields, and a pod takes no more room for
-    /// having high numbers.
+    /// Bit `n % 64` of word `n / 64 - base` is CPU `n`. Neither the first nor the last word is
+    /// zero, and `base` is 0 without words: equal sets have equal fields, and a pod takes no more
+    /// room for having high numbers.
     base: usize,
     words: Vec<u64>,
 }
@@ -95,7 +95,8 @@ impl CpuSet {
         set
     }
 
-    /// Adds a CPU and tells whether it is new. A number from [`CpuSet::LIMIT`] on is refused: `false`.
+    /// Adds a CPU and tells whether it is new. A number from [`CpuSet::LIMIT`] on is refused:
+    /// `false`.
     pub fn insert(&mut self, cpu: CpuId) -> bool {
         if cpu.0 >= Self::LIMIT {
             return false;
@@ -207,8 +208,8 @@ impl CpuSet {
         (self.base..self.end()).all(|word| self.word(word) & !other.word(word) == 0)
     }
 
-    /// Reads the kernel's list, `0-3,8`: numbers and ascending ranges, in any order. White space and NUL bytes
-    /// around it do not count; an empty list is the empty set.
+    /// Reads the kernel's list, `0-3,8`: numbers and ascending ranges, in any order. White space
+    /// and NUL bytes around it do not count; an empty list is the empty set.
     ///
     /// # Errors
     /// Anything else in the text, a range that runs backwards, a number from [`CpuSet::LIMIT`] on.
@@ -233,8 +234,9 @@ impl CpuSet {
         Ok(set)
     }
 
-    /// Reads the kernel's mask, `ff,00000000`: groups of up to eight hexadecimal digits, 32 CPUs each, the highest
-    /// first. White space and NUL bytes around it do not count; an empty mask is the empty set.
+    /// Reads the kernel's mask, `ff,00000000`: groups of up to eight hexadecimal digits, 32 CPUs
+    /// each, the highest first. White space and NUL bytes around it do not count; an empty mask is
+    /// the empty set.
     ///
     /// # Errors
     /// Anything else in the text, and a mask with CPUs from [`CpuSet::LIMIT`] on.

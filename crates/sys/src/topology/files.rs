@@ -1,4 +1,5 @@
-//! Small text files of a tree, read with suspicion: bounded, never blocking, every oddity noted by its path.
+//! Small text files of a tree, read with suspicion: bounded, never blocking, every oddity noted by
+//! its path.
 
 use std::fs::OpenOptions;
 use std::io::{self, ErrorKind, Read};

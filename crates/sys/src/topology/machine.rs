@@ -1,5 +1,7 @@
 //! What a tree of files or a spec says about a machine, and the pods that follow from it.
 
+use std::collections::HashMap;
+
 use super::cpu_set::{CpuId, CpuSet};
 use super::scope::Scope;
 use super::shard;
@@ -26,6 +28,8 @@ pub(super) struct Machine {
 pub(super) struct Groups {
     groups: Vec<CpuSet>,
     taken: CpuSet,
+    /// Which group was made on behalf of which set.
+    by_claim: HashMap<CpuSet, usize>,
 }
 
 impl Groups {
@@ -43,7 +47,27 @@ impl Groups {
         cpus.difference(&free)
     }
 
-    /// Every CPU of `all` without a group becomes one of its own; groups are ordered by their first CPU.
+    /// As `claim`, on behalf of a set of which only the `members` are sure. A CPU that turns out to
+    /// name the same set can [`join`](Groups::join) later.
+    pub(super) fn claim_part(&mut self, set: CpuSet, members: &CpuSet) -> CpuSet {
+        self.by_claim.insert(set, self.groups.len());
+        self.claim(members)
+    }
+
+    /// Puts a CPU into the group that was made on behalf of this set, if there is one.
+    pub(super) fn join(&mut self, set: &CpuSet, cpu: CpuId) -> bool {
+        let index = self.by_claim.get(set).copied();
+        let group = index.and_then(|index| self.groups.get_mut(index));
+        let is_found = group.is_some();
+        if let Some(group) = group {
+            group.insert(cpu);
+            self.taken.insert(cpu);
+        }
+        is_found
+    }
+
+    /// Every CPU of `all` without a group becomes one of its own; groups are ordered by their first
+    /// CPU.
     pub(super) fn finish(mut self, all: &CpuSet) -> Vec<CpuSet> {
         for cpu in &all.difference(&self.taken) {
             self.groups.push(CpuSet::from_iter([cpu]));
@@ -83,7 +107,8 @@ impl Machine {
             .collect()
     }
 
-    /// A core is counted where its CPUs share a cache; a core cut by the cache lists is one core on either side.
+    /// A core is counted where its CPUs share a cache; a core cut by the cache lists is one core on
+    /// either side.
     fn cache_shards(&self, usable: &CpuSet) -> Vec<CpuSet> {
         let cores = restrict(&self.cores, usable);
         let mut core_of = vec![0; usable.last().map_or(0, |last| last.0 as usize + 1)];

@@ -1,18 +1,21 @@
 //! Which CPUs there are, which of them this process may use, and how they are grouped into pods.
 //!
-//! A [`Topology`] is a snapshot: it is read once and does not change. Reading is one cheap pass over sysfs, a file
-//! for every core and a few for every cache and node, so nothing is deferred: 1024 CPUs take some milliseconds.
-//! The source is the running machine ([`Topology::detect`]), any copy of a machine's files
-//! ([`Topology::from_sysfs`], [`Topology::for_process`]) or a line of text ([`Topology::synthetic`]).
+//! A [`Topology`] is a snapshot: it is read once and does not change. Reading is one cheap pass
+//! over sysfs, a file for every core and a few for every cache and node, so nothing is deferred:
+//! 1024 CPUs take some milliseconds. The source is the running machine ([`Topology::detect`]), any
+//! copy of a machine's files ([`Topology::from_sysfs`], [`Topology::for_process`]) or a line of
+//! text ([`Topology::synthetic`]).
 //!
-//! Files contradict each other, are missing or damaged; that is never fatal as long as some CPU is known to be
-//! online. What was passed over is listed by [`Topology::ignored`].
+//! Files contradict each other, are missing or damaged; that is never fatal as long as some CPU is
+//! known to be online. What was passed over is listed by [`Topology::ignored`].
 //!
 //! # The rules
-//! * The pods of a scope are a partition of the usable CPUs. Usable CPUs are online, in the affinity mask and in the
-//!   cpuset. Isolated CPUs are usable where the affinity mask names them: a mask that does was set on purpose.
-//! * Two CPUs share a cache pod if they share the last data or unified cache either has. A CPU whose caches are not
-//!   described is a cache pod of its own - its hardware threads too, then, as nothing says what they share.
+//! * The pods of a scope are a partition of the usable CPUs. Usable CPUs are online, in the
+//!   affinity mask and in the cpuset. Isolated CPUs are usable where the affinity mask names them:
+//!   a mask that does was set on purpose.
+//! * CPUs share a cache pod if they share the last level of data or unified cache they have. A CPU
+//!   whose own files describe no cache is a cache pod of its own, though others may name it; its
+//!   hardware threads are apart too, then, as nothing says what they share.
 //! * Shards are cut from the usable cores of a cache, so they stay even under a narrow mask.
 //! * CPUs that no node names share one numa pod.
 //! * Where files overlap, the lower CPU's or node's word counts.
@@ -98,10 +101,11 @@ pub struct Topology {
 const NO_POD: u32 = u32::MAX;
 
 impl Topology {
-    /// Reads this machine, as the calling thread may use it: its affinity mask counts, and so do the process's
-    /// cgroups. Blocks for some file reads; meant for start-up.
+    /// Reads this machine, as the calling thread may use it: its affinity mask counts, and so do
+    /// the process's cgroups. Blocks for some file reads; meant for start-up.
     ///
-    /// Without a readable sysfs the affinity mask alone decides, and no CPU is known to share anything.
+    /// Without a readable sysfs the affinity mask alone decides, and no CPU is known to share
+    /// anything.
     ///
     /// # Errors
     /// The affinity mask cannot be read ([`TopologyErrorKind::Affinity`]).
@@ -113,7 +117,8 @@ impl Topology {
         Ok(topology)
     }
 
-    /// Reads the machine whose root directory is (or was copied to) `root`; the online CPUs are the usable ones.
+    /// Reads the machine whose root directory is (or was copied to) `root`; the online CPUs are the
+    /// usable ones.
     ///
     /// # Errors
     /// `root` holds no `sys/devices/system/cpu`, or no CPU in it is online.
@@ -223,20 +228,21 @@ impl Topology {
         &self.pods[scope.index()]
     }
 
-    /// Which of [`Topology::pods`] a CPU is in; `None` for a CPU that may not be used. A table look-up.
+    /// Which of [`Topology::pods`] a CPU is in; `None` for a CPU that may not be used. A table
+    /// look-up.
     pub fn pod_of(&self, scope: Scope, cpu: CpuId) -> Option<usize> {
         let pod = *self.pod_of[scope.index()].get(cpu.0 as usize)?;
         (pod != NO_POD).then_some(pod as usize)
     }
 
-    /// The limit on CPU time, if there is one: the tightest found on the process's cgroups and their ancestors, as far
-    /// up as the process can see.
+    /// The limit on CPU time, if there is one: the tightest found on the process's cgroups and
+    /// their ancestors, as far up as the process can see.
     pub fn quota(&self) -> Option<Quota> {
         self.quota
     }
 
-    /// How many CPUs are worth keeping busy: the number of usable ones, or what the quota leaves of it
-    /// ([`Quota::usable_cpus`]).
+    /// How many CPUs are worth keeping busy: the number of usable ones, or what the quota leaves of
+    /// it ([`Quota::usable_cpus`]).
     pub fn parallelism(&self) -> usize {
         let cpus = self.cpus.len();
         self.quota.map_or(cpus, |quota| quota.usable_cpus(cpus))

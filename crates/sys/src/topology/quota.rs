@@ -3,7 +3,8 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-/// A limit on CPU time, in CPUs' worth: the tightest of those set on the process's cgroup and its ancestors.
+/// A limit on CPU time, in CPUs' worth: the tightest of those set on the process's cgroup and its
+/// ancestors.
 ///
 /// ```
 /// use cmwq_sys::topology::Quota;
@@ -19,7 +20,8 @@ pub struct Quota {
 }
 
 impl Quota {
-    /// `time_us` microseconds of CPU time in every `period_us` microseconds. `None` if either is zero.
+    /// `time_us` microseconds of CPU time in every `period_us` microseconds. `None` if either is
+    /// zero.
     pub fn new(time_us: u64, period_us: u64) -> Option<Quota> {
         (time_us > 0 && period_us > 0).then_some(Quota { time_us, period_us })
     }
@@ -29,10 +31,11 @@ impl Quota {
         self.time_us as f64 / self.period_us as f64
     }
 
-    /// How many of `cpus` CPUs are worth keeping busy: the quota rounded **up**, at most `cpus`, at least one.
+    /// How many of `cpus` CPUs are worth keeping busy: the quota rounded **up**, at most `cpus`, at
+    /// least one.
     ///
-    /// Up, since rounding down leaves time unused that was granted, whereas one thread too many is merely throttled
-    /// for a part of each period. Half a CPU is one, one and a half are two.
+    /// Up, since rounding down leaves time unused that was granted, whereas one thread too many is
+    /// merely throttled for a part of each period. Half a CPU is one, one and a half are two.
     pub fn usable_cpus(self, cpus: usize) -> usize {
         let rounded_up =
             usize::try_from(self.time_us.div_ceil(self.period_us)).unwrap_or(usize::MAX);

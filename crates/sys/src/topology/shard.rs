@@ -1,7 +1,8 @@
 //! Cuts the CPUs of one last-level cache into shards of about eight cores.
 //!
-//! The kernel's rule: as many shards as `cores / 8` rounded to the nearest whole number, at least one; the first
-//! `cores mod shards` of them get one core more. Twelve cores are two shards of six, twenty are three of 7, 7, 6.
+//! The kernel's rule: as many shards as `cores / 8` rounded to the nearest whole number, at least
+//! one; the first `cores mod shards` of them get one core more. Twelve cores are two shards of six,
+//! twenty are three of 7, 7, 6.
 
 use super::cpu_set::CpuSet;
 

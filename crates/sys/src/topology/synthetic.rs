@@ -5,7 +5,8 @@ use super::error::TopologyError;
 use super::machine::{Groups, Machine};
 use super::{Node, NodeId};
 
-/// The grammar of the specs that [`Topology::synthetic`](super::Topology::synthetic) reads, for a help text.
+/// The grammar of the specs that [`Topology::synthetic`](super::Topology::synthetic) reads, for a
+/// help text.
 pub const SPEC_GRAMMAR: &str = "\
 A spec is fields `key:value`, separated by spaces or `/`, in any order, each at most once:
   node:N          NUMA nodes with CPUs

@@ -1,7 +1,8 @@
 //! Reads a machine from the files of sysfs under any root.
 //!
-//! One pass, and as few files as will do: siblings and cache sharers are read from the first CPU of a group and
-//! marked on all the others, so a core costs one file and a cache about eight, whatever the number of CPUs.
+//! One pass, and as few files as will do: siblings and cache sharers are read from the first CPU of
+//! a group and marked on all the others. A core costs one file, a cache about eight, and every
+//! sharer of a cache a look at whether it has a directory for it.
 
 use std::path::{Path, PathBuf};
 
@@ -88,7 +89,8 @@ fn online_and_offline(
     Ok((online, offline))
 }
 
-/// Without a list: a directory for every present CPU, in it `online`, which only CPUs that can be taken off have.
+/// Without a list: a directory for every present CPU, in it `online`, which only CPUs that can be
+/// taken off have.
 fn by_directory(cpu_dir: &Path, files: &mut Files) -> Result<(CpuSet, CpuSet), TopologyError> {
     let numbers = files.numbered(cpu_dir, "cpu");
     let numbers = numbers.map_err(|error| TopologyError::unreadable(cpu_dir, &describe(&error)))?;
@@ -118,7 +120,8 @@ fn cores(cpu_dir: &Path, online: &CpuSet, files: &mut Files) -> Vec<CpuSet> {
         if !groups.has(cpu) {
             let dir = cpu_dir.join(format!("cpu{cpu}/topology"));
             if let Sharers::Of(cpus, dir) = sharers(cpu, dir, &SIBLING_FILES, files) {
-                claim(&mut groups, &cpus.intersection(online), &dir, files);
+                let taken = groups.claim(&cpus.intersection(online));
+                note_taken(&taken, &dir, files);
             }
         }
     }
@@ -133,18 +136,20 @@ fn cores(cpu_dir: &Path, online: &CpuSet, files: &mut Files) -> Vec<CpuSet> {
     groups.finish(online)
 }
 
-/// Garbled files get a second look once every other CPU has spoken: first at the same cache, then at smaller ones.
+/// Garbled files get a second look once every other CPU has spoken: first at the same cache, then
+/// at smaller ones.
 fn caches(cpu_dir: &Path, online: &CpuSet, files: &mut Files) -> Vec<CpuSet> {
     let mut groups = Groups::default();
     let mut garbled = CpuSet::new();
     for cpu in online {
-        if groups.has(cpu) {
-            continue;
-        }
-        match last_level(cpu_dir, cpu, files).next(files) {
-            Sharers::Of(cpus, dir) => claim(&mut groups, &cpus.intersection(online), &dir, files),
-            Sharers::Silent => {}
-            Sharers::Garbled => _ = garbled.insert(cpu),
+        if !groups.has(cpu) {
+            match last_level(cpu_dir, cpu, files).next(files) {
+                Sharers::Of(cpus, dir) => {
+                    place(&mut groups, cpu, cpus.intersection(online), &dir, files);
+                }
+                Sharers::Silent => {}
+                Sharers::Garbled => _ = garbled.insert(cpu),
+            }
         }
     }
     for cpu in &garbled {
@@ -152,41 +157,50 @@ fn caches(cpu_dir: &Path, online: &CpuSet, files: &mut Files) -> Vec<CpuSet> {
             continue;
         }
         let mut levels = last_level(cpu_dir, cpu, files);
-        let readable = std::iter::from_fn(|| match levels.next(files) {
-            Sharers::Silent => None,
-            sharers => Some(sharers),
-        });
-        if let Some(Sharers::Of(cpus, dir)) = readable
-            .into_iter()
-            .find(|found| matches!(found, Sharers::Of(..)))
-        {
-            claim(&mut groups, &cpus.intersection(online), &dir, files);
+        loop {
+            match levels.next(files) {
+                Sharers::Of(cpus, dir) => {
+                    place(&mut groups, cpu, cpus.intersection(online), &dir, files);
+                    break;
+                }
+                Sharers::Silent => break,
+                Sharers::Garbled => {}
+            }
         }
     }
     let silent = without_group(&groups, online);
     if !silent.is_empty() {
-        let path = cpu_dir.join("cpu*/cache");
-        files.note(
-            path,
-            format!("names no cache of CPU {silent}; each is a cache pod of its own"),
-        );
+        let why = format!("names no cache of CPU {silent}; each is a cache pod of its own");
+        files.note(cpu_dir.join("cpu*/cache"), why);
     }
     groups.finish(online)
+}
+
+/// Puts a CPU with those that `dir`, its directory of the cache, says share it. Of these the CPUs
+/// that have a directory of that name too are taken along; the others are asked in their turn.
+fn place(groups: &mut Groups, cpu: CpuId, sharers: CpuSet, dir: &Path, files: &mut Files) {
+    if groups.join(&sharers, cpu) {
+        return;
+    }
+    let cpu_dir = dir.ancestors().nth(3).unwrap_or(dir);
+    let index = dir.file_name().unwrap_or_default();
+    let has_cache = |other: &CpuId| {
+        let caches = cpu_dir.join(format!("cpu{other}/cache"));
+        *other == cpu || caches.join(index).exists()
+    };
+    let members = sharers.iter().filter(has_cache).collect();
+    let taken = groups.claim_part(sharers, &members);
+    note_taken(&taken, dir, files);
 }
 
 fn without_group(groups: &Groups, online: &CpuSet) -> CpuSet {
     online.iter().filter(|&cpu| !groups.has(cpu)).collect()
 }
 
-fn claim(groups: &mut Groups, cpus: &CpuSet, dir: &Path, files: &mut Files) {
-    let taken = groups.claim(cpus);
+fn note_taken(taken: &CpuSet, dir: &Path, files: &mut Files) {
     if !taken.is_empty() {
-        files.note(
-            dir,
-            format!(
-                "also claims CPU {taken}, which another CPU's files place elsewhere; not followed"
-            ),
-        );
+        let why = "which another CPU's files place elsewhere; not followed";
+        files.note(dir, format!("also claims CPU {taken}, {why}"));
     }
 }
 
