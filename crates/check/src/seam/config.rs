@@ -8,7 +8,7 @@ use cmwq_core::time::Span;
 /// Items of the largest configuration.
 pub(super) const ITEMS_MAX: usize = 8;
 /// Worker slots of the largest configuration.
-pub(super) const WORKERS_MAX: usize = 4;
+pub(super) const WORKERS_MAX: usize = 8;
 
 /// What an item does when it runs for the first time. Later runs end at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +33,7 @@ pub struct ItemKind {
 }
 
 const PLAIN: ItemKind = ItemKind { pwq: 0, body: Body::Plain };
+const ORDERED: ItemKind = ItemKind { pwq: 1, body: Body::Plain };
 
 /// One configuration.
 #[derive(Clone, Debug)]
@@ -105,6 +106,11 @@ impl Config {
     pub fn with_claim(mut self, claim: ClaimPolicy) -> Config {
         self.pool.claim = claim;
         self
+    }
+
+    /// Worker slots: a worker that has been told to end keeps its slot until it has gone, beyond the pool's most workers.
+    pub(super) fn slots(&self) -> u8 {
+        self.pool.workers_max as u8 + self.culls * self.pool.workers_max as u8
     }
 
     /// Every configuration, smallest first.
@@ -224,14 +230,25 @@ fn small() -> Vec<Config> {
             ..BASE
         },
         Config {
+            name: "watched-batch",
+            about: "a watching worker takes back what a stuck one has claimed",
+            pool: PoolConfig { cover: CoverPolicy::Watched, batch_max: 2, ..POOL },
+            items: &[PLAIN, PLAIN, PLAIN],
+            preload: &[0, 1],
+            submitters: &[&[2]],
+            workers: 2,
+            reaches: &[Reached::Watched, Reached::WatcherJoined, Reached::Recalled],
+            ..BASE
+        },
+        Config {
             name: "recall",
             about: "an ordered item arrives while two workers hold batches: they are taken back in order",
-            pool: PoolConfig { batch_max: 2, ..POOL },
-            pwqs: &[6],
-            items: &[PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, PLAIN],
+            pool: PoolConfig { batch_max: 2, workers_max: 3, ..POOL },
+            pwqs: &[5, 1],
+            items: &[PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, ORDERED, ORDERED],
             preload: &[0, 1, 2, 3, 4, 5],
             submitters: &[&[6]],
-            workers: 2,
+            workers: 3,
             reaches: &[Reached::Recalled],
             ..BASE
         },

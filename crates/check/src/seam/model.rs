@@ -11,6 +11,9 @@ use cmwq_core::time::Tick;
 use cmwq_core::work::WorkWord;
 use cmwq_core::worker::{BatchWord, State};
 use stateright::{Model, Property};
+use std::cell::Cell;
+use std::panic;
+use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// One step of the composition.
@@ -49,6 +52,27 @@ impl SeamModel {
     }
 }
 
+thread_local! {
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a step whose assertions may fail, without a word about it: what failed becomes a broken rule.
+fn caught(step: impl FnOnce()) -> std::thread::Result<()> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let loud = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !QUIET.get() {
+                loud(info);
+            }
+        }));
+    });
+    QUIET.set(true);
+    let result = panic::catch_unwind(panic::AssertUnwindSafe(step));
+    QUIET.set(false);
+    result
+}
+
 macro_rules! rules {
     ($($rule:ident),*) => {
         [$((Rule::$rule, (|model: &SeamModel, seam: &Seam| model.holds(Rule::$rule, seam)) as fn(&_, &_) -> _)),*]
@@ -63,7 +87,7 @@ macro_rules! situations {
 
 type Condition = fn(&SeamModel, &Seam) -> bool;
 
-const RULES: [(Rule, Condition); 12] = rules!(
+const RULES: [(Rule, Condition); 13] = rules!(
     Baton,
     Cover,
     Counts,
@@ -75,7 +99,8 @@ const RULES: [(Rule, Condition); 12] = rules!(
     Unlinked,
     NoStranded,
     ExactlyOnce,
-    CoreAsserts
+    CoreAsserts,
+    Held
 );
 
 const SITUATIONS: [(Reached, Condition); 29] = situations!(
@@ -136,7 +161,7 @@ impl Model for SeamModel {
             Act::Clock => next.now = next.failures,
             Act::Step(who, choice) => {
                 let step = || next.advance(&self.config, self.variant, &self.reached, who, choice);
-                if std::panic::catch_unwind(std::panic::AssertUnwindSafe(step)).is_err() {
+                if caught(step).is_err() {
                     next = seam.clone();
                     next.break_rule(Rule::CoreAsserts, "an assertion failed in the next step");
                 }
@@ -172,7 +197,7 @@ impl Seam {
         for &max_active in config.pwqs {
             core.add_pwq(max_active);
         }
-        let count = config.submitters.len() + config.pool.workers_max as usize + 3;
+        let count = config.submitters.len() + usize::from(config.slots()) + 3;
         let mut seam = Seam {
             core,
             memory,

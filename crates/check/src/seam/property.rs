@@ -34,11 +34,14 @@ pub enum Rule {
     ExactlyOnce,
     /// No assertion of the core fails.
     CoreAsserts,
+    /// No item lies in the batch of a worker that has stopped inside another item while a worker sleeps. Noted, not
+    /// required: a pool that does not manage concurrency may coalesce what one lock hold claimed.
+    Held,
 }
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Rule; 12] = [
+    pub const ALL: [Rule; 13] = [
         Rule::Baton,
         Rule::Cover,
         Rule::Counts,
@@ -51,7 +54,13 @@ impl Rule {
         Rule::NoStranded,
         Rule::ExactlyOnce,
         Rule::CoreAsserts,
+        Rule::Held,
     ];
+
+    /// Whether breaking it is wrong; else it is only noted.
+    pub const fn is_required(self) -> bool {
+        !matches!(self, Rule::Held)
+    }
 
     /// Its name in tables.
     pub const fn name(self) -> &'static str {
@@ -68,6 +77,7 @@ impl Rule {
             Rule::NoStranded => "no-stranded",
             Rule::ExactlyOnce => "exactly-once",
             Rule::CoreAsserts => "core-asserts",
+            Rule::Held => "held",
         }
     }
 }
@@ -192,6 +202,7 @@ impl Seam {
             Rule::Order if between_holds => self.check_order(),
             Rule::Unlinked => self.check_unlinked(),
             Rule::NoStranded if between_holds => self.check_stranded(config, reached),
+            Rule::Held if between_holds => self.check_held(config),
             Rule::ExactlyOnce => self.check_exactly_once(config),
             _ => None,
         }

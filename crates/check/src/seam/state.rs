@@ -267,7 +267,7 @@ pub struct Seam {
 impl Seam {
     /// The index of a thread in `threads`.
     pub(super) fn index(&self, config: &Config, who: Who) -> usize {
-        let (submitters, workers) = (config.submitters.len(), config.pool.workers_max as usize);
+        let (submitters, workers) = (config.submitters.len(), usize::from(config.slots()));
         match who {
             Who::Submitter(at) => usize::from(at),
             Who::Worker(at) => submitters + usize::from(at),

@@ -235,10 +235,12 @@ impl Drive<'_> {
         if !self.is(Variant::BlockKeepsFinished) {
             self.report_finished();
         }
-        let mut recall = false;
-        if !self.is(Variant::BlockSkipsInbox) {
-            recall = self.take_inbox();
+        if self.is(Variant::BlockUntold) {
+            self.me().then = Pc::Blocked;
+            self.unlock();
+            return;
         }
+        let recall = self.take_inbox();
         if !self.is(Variant::BlockKeepsBatch) && self.seam.core.has_batch(worker) {
             self.recall(worker);
         }
