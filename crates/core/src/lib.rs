@@ -9,6 +9,7 @@
 #![doc = include_str!("../flow/0-map.md")]
 #![forbid(unsafe_code)]
 
+pub mod completion;
 pub mod id;
 pub mod limits;
 pub mod list;

@@ -1,1 +1,49 @@
-//! Placeholder, replaced within the first commits.
+//! Lock-free drivers of the work queue's words.
+//!
+//! Each file applies the pure transitions of one word of [`cmwq_core`] with atomics, and names the orderings:
+//!
+//! | driver | word | guarantees |
+//! |---|---|---|
+//! | [`Inbox`] | inbox word | one CAS a push, taken whole; a push learns whom it must wake |
+//! | [`WakeCell`] | wake word | a claimed wake-up is visible and can be issued by anyone; none is lost |
+//! | [`WorkCell`] | item word | one owner of PENDING; a refused submission's stores are seen by the pending run |
+//! | [`BatchCell`] | batch word | each claimed item is started or recalled, once |
+//! | [`QueueCell`], [`Arrivals`], [`Departures`] | queue word | a flush sees every arrival confirmed before it closed |
+//! | [`JoinCell`] | join word | a result is handed over once; a waker is never called twice or lost |
+//! | [`Lock`] | futex word | a short-spin lock whose slow path sleeps |
+//!
+//! How a thread sleeps is a trait ([`Futex`], [`Sleep`]), so that this crate knows no operating system.
+
+#![deny(clippy::undocumented_unsafe_blocks)]
+
+mod batch_cell;
+mod cache_line;
+mod inbox;
+mod join_cell;
+mod lock;
+mod queue_cell;
+pub mod sync;
+mod wake_cell;
+mod work_cell;
+
+pub use batch_cell::BatchCell;
+pub use cache_line::CacheLine;
+pub use inbox::{Inbox, Link, Received};
+pub use join_cell::{JoinCell, Polled};
+pub use lock::{Lock, LockGuard};
+pub use queue_cell::{Arrivals, Departures, QueueCell};
+pub use wake_cell::{FutexSleep, Sleep, WakeCell, Waked, Wakened};
+pub use work_cell::WorkCell;
+
+use core::time::Duration;
+use sync::AtomicU32;
+
+/// Sleeping on the value of a 32-bit word, as Linux futexes do.
+pub trait Futex {
+    /// Sleeps while `*word == expected`, at most `timeout`. May return early for no reason. Blocks.
+    fn wait(word: &AtomicU32, expected: u32, timeout: Option<Duration>);
+    /// Wakes one sleeper. Never blocks.
+    fn wake_one(word: &AtomicU32);
+    /// Wakes all sleepers. Never blocks.
+    fn wake_all(word: &AtomicU32);
+}

@@ -1,1 +1,13 @@
-//! Placeholder, replaced within the first commits.
+//! What the cmwq work queue needs from Linux: futexes and eventfds, clocks, threads, affinity, topology.
+
+#![deny(clippy::undocumented_unsafe_blocks)]
+
+#[cfg(not(target_os = "linux"))]
+compile_error!("cmwq runs on Linux only: it is built on futexes, eventfds and sysfs");
+
+pub mod affinity;
+pub mod clock;
+pub mod eventfd;
+pub mod futex;
+pub mod thread;
+pub mod topology;

@@ -34,8 +34,8 @@ pub struct PoolCore<I: Copy + Eq + Hash> {
     pub(super) nr_blocked: u32,
     /// Busy workers whose item is CPU-intensive and not blocked.
     pub(super) nr_intensive: u32,
-    /// Busy workers with more than one item claimed.
-    nr_batches: u32,
+    /// Busy workers with more than one item claimed, in the order in which they claimed.
+    batches: Vec<WorkerId>,
     /// Picked workers that left the idle list and have not run yet ([`ClaimPolicy::Leave`]).
     pub(super) nr_leaving: u32,
     /// Whose stand-by mark is in the inbox, or was when it was last looked at under the lock.
@@ -70,7 +70,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
             nr_busy: 0,
             nr_blocked: 0,
             nr_intensive: 0,
-            nr_batches: 0,
+            batches: Vec::new(),
             nr_leaving: 0,
             standby: Some(Sleeper::Manager),
             watch: None,
@@ -132,7 +132,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     fn arrive<S: Items<Item = I>>(&mut self, items: &mut S, item: I, actions: &mut Actions<I>) {
         match self.gates[items.pwq(item).index()].arrive(items, item) {
             Admission::Active => self.worklist.push_back(items, item),
-            Admission::Inactive => actions.recall |= self.nr_batches > 0,
+            Admission::Inactive => actions.recall |= !self.batches.is_empty(),
         }
     }
 
@@ -166,7 +166,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         let Some(at) = slot.batch.iter().position(|&i| i == item) else { return false };
         slot.batch.remove(at);
         if slot.batch.is_empty() {
-            self.nr_batches -= 1;
+            self.batches.retain(|&w| w != worker);
         }
         true
     }
@@ -279,7 +279,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
                 self.workers[runner.index()].scheduled.push_back(items, item);
                 self.nr_scheduled += 1;
                 // The runner must come to the lock right after the item it runs, not after its whole batch.
-                actions.recall |= self.nr_batches > 0;
+                actions.recall |= !self.batches.is_empty();
                 continue;
             }
             if !self.gates[items.pwq(item).index()].inactive().is_empty() {
@@ -293,7 +293,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
             let slot = &mut self.workers[worker.index()];
             slot.batch.extend(actions.batch.iter());
             slot.nr_reported = 0;
-            self.nr_batches += 1;
+            self.batches.push(worker);
         }
     }
 
@@ -412,8 +412,13 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     fn woken(&mut self, now: Tick, worker: WorkerId, progress: u64, actions: &mut Actions<I>) {
         match self.workers[worker.index()].state {
             State::Idle => {}
-            // Picked as a watcher, told to end, or woken late for a cycle that is over.
-            State::Awake | State::Dying | State::Watching | State::Busy => return,
+            // Told to end: it leaves without taking the inbox, whose stand-by mark and items are others' to see.
+            State::Dying => {
+                actions.verdict = Verdict::Exit;
+                return;
+            }
+            // Picked as a watcher, or woken late for a cycle that is over.
+            State::Awake | State::Watching | State::Busy => return,
             State::Gone | State::Starting => unreachable!("{worker} was woken and does not sleep"),
         }
         self.leave_idle(worker);
@@ -523,7 +528,13 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
 
     /// Whether a worker holds items of a batch that others could take back.
     pub fn has_batches(&self) -> bool {
-        self.nr_batches > 0
+        !self.batches.is_empty()
+    }
+
+    /// Workers that hold a batch, in the order in which they claimed. Recall the last of them first, so that the items
+    /// come back to the worklist in the order in which they left it.
+    pub fn batch_holders(&self) -> impl DoubleEndedIterator<Item = WorkerId> + '_ {
+        self.batches.iter().copied()
     }
 
     /// Whether the worker has claimed several items and not reported them all.

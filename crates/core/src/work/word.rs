@@ -134,6 +134,12 @@ impl WorkWord {
         Step::Write(WorkWord((self.0 & !PENDING) | RUNNING), ())
     }
 
+    /// A worker starts an instance of a caller-owned item: PENDING ends and nothing is remembered, for the function may
+    /// free the item.
+    pub const fn let_go(self) -> Step<WorkWord, ()> {
+        Step::Write(WorkWord(self.0 & !PENDING), ())
+    }
+
     /// The worker's function has returned.
     pub const fn finish(self) -> Step<WorkWord, Ended> {
         let answer = Ended { push: self.0 & HANDED != 0, wake: self.0 & WAITERS != 0 };

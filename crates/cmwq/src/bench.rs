@@ -1,0 +1,75 @@
+//! What the benchmarks need and users do not. Not covered by any promise of stability.
+
+pub use crate::item::raw::RawWork;
+pub use crate::pool::Shape;
+use crate::queue::spin_here;
+use crate::worker::WaitPolicy;
+use cmwq_ring::Futex;
+use cmwq_ring::sync::{AtomicU32, AtomicU64, Ordering};
+use cmwq_sys::futex::LinuxFutex;
+
+static REFUSE_CREATION: AtomicU32 = AtomicU32::new(0);
+static COMPLETION_WAKES: AtomicU64 = AtomicU64::new(0);
+
+/// Makes every creation of a worker thread in this process fail (or succeed again), to see what then happens.
+pub fn refuse_creation(refuse: bool) {
+    // Ordering: relaxed: a switch for tests, ordering nothing.
+    REFUSE_CREATION.store(u32::from(refuse), Ordering::Relaxed);
+}
+
+pub(crate) fn creation_is_refused() -> bool {
+    // Ordering: relaxed, as above.
+    REFUSE_CREATION.load(Ordering::Relaxed) != 0
+}
+
+/// Wake-ups issued by [`Completion::complete`] in this process so far.
+pub fn completion_wakes() -> u64 {
+    // Ordering: relaxed: a number for people.
+    COMPLETION_WAKES.load(Ordering::Relaxed)
+}
+
+const OPEN: u32 = 0;
+const WAITING: u32 = 1;
+const DONE: u32 = 2;
+
+/// The kernel's completion, for one waiter: made anew each round, completed by the item's function.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+pub struct Completion {
+    state: AtomicU32,
+}
+
+impl Completion {
+    /// Makes it ready for another round. For the waiter, after it has waited.
+    pub fn reinit(&self) {
+        // Ordering: relaxed: published by the submission that follows.
+        self.state.store(OPEN, Ordering::Relaxed);
+    }
+
+    /// Completes it and wakes the waiter if it sleeps. Never blocks.
+    pub fn complete(&self) {
+        // Ordering: release publishes the item's work, acquire pairs with the waiter's announcement.
+        if self.state.swap(DONE, Ordering::AcqRel) == WAITING {
+            // Ordering: relaxed: a number for people.
+            COMPLETION_WAKES.fetch_add(1, Ordering::Relaxed);
+            LinuxFutex::wake_one(&self.state);
+        }
+    }
+
+    /// Waits until it is complete, as the policy says.
+    pub fn wait(&self, policy: WaitPolicy) {
+        // Ordering: acquire pairs with `complete`.
+        let done = || self.state.load(Ordering::Acquire) == DONE;
+        if spin_here(policy, done) {
+            return;
+        }
+        // Ordering: acquire pairs with `complete`, release announces the sleep.
+        let announced = self.state.compare_exchange(OPEN, WAITING, Ordering::AcqRel, Ordering::Acquire);
+        if announced.is_err() {
+            return;
+        }
+        while !done() {
+            LinuxFutex::wait(&self.state, WAITING, None);
+        }
+    }
+}

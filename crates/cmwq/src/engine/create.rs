@@ -1,0 +1,78 @@
+//! Creating worker threads.
+
+use super::{EngineEvent, Shared};
+use crate::pool::Pool;
+use crate::worker;
+use cmwq_core::id::WorkerId;
+use std::io;
+use std::sync::Arc;
+
+impl Pool {
+    /// Makes the thread of a worker. Blocks for the time of the system calls. `false`: it could not be made; the caller
+    /// reports that to the core, and nothing is lost.
+    pub(crate) fn create_worker(&self, worker: WorkerId) -> bool {
+        let Some(engine) = self.engine.upgrade() else { return false };
+        match self.try_create(&engine, worker) {
+            Ok(()) => {
+                self.created.add(1);
+                engine.tell(&EngineEvent::WorkerCreated { pool: self.setup.name.clone() });
+                true
+            }
+            Err(error) => {
+                self.create_failures.add(1);
+                let error = error.to_string();
+                engine.tell(&EngineEvent::WorkerCreationFailed { pool: self.setup.name.clone(), error });
+                false
+            }
+        }
+    }
+
+    fn try_create(&self, engine: &Arc<Shared>, worker: WorkerId) -> io::Result<()> {
+        #[cfg(feature = "bench")]
+        if crate::bench::creation_is_refused() {
+            return Err(io::Error::from(io::ErrorKind::OutOfMemory));
+        }
+        self.make_cell(worker)?;
+        let pool = engine.find_pool(self).expect("a pool is in its engine's registry");
+        let engine_of_thread = Arc::clone(engine);
+        let name = format!("{}:{}", self.setup.thread_name, worker.0);
+        engine.spawn(name, move || {
+            if !pool.setup.affinity.is_empty() {
+                // A CPU may have gone since the machine was read; then the worker runs where the system puts it.
+                let _ = cmwq_sys::affinity::set_current(&pool.setup.affinity);
+            }
+            worker::run(&pool, worker);
+            drop(pool);
+            engine_of_thread.forget_thread();
+        })
+    }
+}
+
+impl Shared {
+    fn find_pool(&self, pool: &Pool) -> Option<Arc<Pool>> {
+        self.all_pools().into_iter().find(|p| std::ptr::eq(&**p, pool))
+    }
+
+    /// A thread of this engine. It is listed until it ends, so that shutdown can wait for it.
+    pub(crate) fn spawn(
+        self: &Arc<Self>,
+        name: String,
+        body: impl FnOnce() + Send + 'static,
+    ) -> io::Result<()> {
+        let engine = Arc::as_ptr(self) as usize;
+        let mut threads = self.threads.lock();
+        threads.reserve(1);
+        let handle = cmwq_sys::thread::spawn(name, move || {
+            worker::set_engine_thread(engine);
+            body();
+        })?;
+        threads.insert(handle.thread().id(), handle);
+        Ok(())
+    }
+
+    /// The calling thread is about to end: nobody needs to wait for it any more (unless somebody does already).
+    fn forget_thread(&self) {
+        let handle = self.threads.lock().remove(&std::thread::current().id());
+        drop(handle);
+    }
+}

@@ -1,0 +1,33 @@
+//! What an engine tells its program about.
+
+/// Something worth knowing, given to the callback of [`crate::EngineBuilder::on_event`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum EngineEvent {
+    /// A worker thread has been created.
+    WorkerCreated {
+        /// The pool's name.
+        pool: String,
+    },
+    /// A worker thread could not be created; the pool tries again after a cool-down while work waits.
+    WorkerCreationFailed {
+        /// The pool's name.
+        pool: String,
+        /// The system's reason.
+        error: String,
+    },
+    /// Workers have been idle for too long and were told to end.
+    WorkersCulled {
+        /// The pool's name.
+        pool: String,
+        /// How many.
+        count: u32,
+    },
+    /// An item panicked. Its worker goes on.
+    ItemPanicked {
+        /// The queue's name, if the queue still exists.
+        queue: Option<String>,
+        /// Where the item was submitted: `file:line:column`.
+        place: String,
+    },
+}

@@ -1,0 +1,26 @@
+//! Items: what is queued.
+
+mod guard;
+mod header;
+mod once;
+mod work;
+
+#[cfg(feature = "bench")]
+pub(crate) mod raw;
+
+pub(crate) use guard::{discard, quietly};
+pub(crate) use header::{Claimed, Handle, Header};
+pub(crate) use once::Task;
+pub use once::{JoinError, JoinHandle};
+pub use work::{FlushError, Work};
+
+/// The function of a caller-owned item, as a number to compare.
+pub(crate) fn function_of(item: Handle) -> usize {
+    #[cfg(feature = "bench")]
+    return raw::function_of(item);
+    #[cfg(not(feature = "bench"))]
+    {
+        let _ = item;
+        unreachable!("no kind of item is owned by its caller")
+    }
+}

@@ -1,0 +1,249 @@
+//! Works: items that can be queued again and again.
+
+use super::guard::{Payload, discard, quietly};
+use super::header::{Header, VTable};
+use crate::engine::EngineEvent;
+use crate::queue::{WaitError, spin_here};
+use crate::worker::{Runner, WaitPolicy, blocking, current_item};
+use cmwq_core::work::{FlushTarget, WorkWord};
+use cmwq_ring::Lock;
+use cmwq_sys::futex::{LinuxFutex, wait_at, wake_all_at};
+use std::cell::UnsafeCell;
+use std::fmt;
+use std::panic::Location;
+use std::ptr::NonNull;
+
+/// A function that can be queued again and again: the kernel's work item.
+///
+/// A handle; cloning it gives another handle of the same work. Between its being queued and its start it is *pending*, and
+/// queueing it again does nothing; from its start on it can be queued again, also from inside its own function, and then
+/// runs once more after the present run: never twice at once, whatever queues it is submitted to. Handles may be
+/// dropped at any time, also inside the function: what has been queued runs.
+///
+/// Submitting allocates nothing.
+pub struct Work {
+    header: NonNull<Header>,
+}
+
+#[repr(C)]
+struct Inner<F> {
+    header: Header,
+    /// What the last panicking run carried, until a flush takes it.
+    panic: Lock<Option<Payload>, LinuxFutex>,
+    wait: WaitPolicy,
+    created: &'static Location<'static>,
+    /// Touched by the one run at a time.
+    function: UnsafeCell<F>,
+}
+
+// SAFETY: the function is `Send` (see `Work::new`) and is called by one worker at a time (the word's RUNNING), with the end
+// of one run ordered before the start of the next; everything else is Sync by its own protocol.
+unsafe impl Send for Work {}
+// SAFETY: as above: a shared handle gives no access to the function.
+unsafe impl Sync for Work {}
+
+impl Work {
+    /// A work with this function. The function receives its own work, to queue it again or to hand it on.
+    ///
+    /// # Context
+    /// Allocates once; never blocks.
+    #[track_caller]
+    pub fn new<F>(function: F) -> Work
+    where
+        F: FnMut(&Work) + Send + 'static,
+    {
+        let created = Location::caller();
+        let inner = Box::new(Inner {
+            header: Header::new(const { &VTable::of_work::<F>() }, WorkWord::IDLE, 1, created),
+            panic: Lock::new(None),
+            wait: WaitPolicy::default(),
+            created,
+            function: UnsafeCell::new(function),
+        });
+        Work { header: NonNull::from(Box::leak(inner)).cast() }
+    }
+
+    pub(crate) fn header(&self) -> NonNull<Header> {
+        self.header
+    }
+
+    fn head(&self) -> &Header {
+        // SAFETY: W5: this handle's reference keeps it alive.
+        unsafe { self.header.as_ref() }
+    }
+
+    /// The part that does not depend on the function's type.
+    fn shared(&self) -> &Inner<()> {
+        // SAFETY: `repr(C)`, and the fields before the function are the same for every type; the function is not touched.
+        unsafe { self.header.cast::<Inner<()>>().as_ref() }
+    }
+
+    /// Whether it is queued and has not started. Out of date when it returns.
+    pub fn is_pending(&self) -> bool {
+        self.head().word.read().is_pending()
+    }
+
+    /// Whether it runs. Out of date when it returns.
+    pub fn is_running(&self) -> bool {
+        self.head().word.read().is_running()
+    }
+
+    /// Where it was made.
+    pub fn created_at(&self) -> &'static Location<'static> {
+        self.shared().created
+    }
+
+    /// Waits until the instance that is pending now has ended; if none is, the one that runs. Later instances are not waited
+    /// for. `false`: it was neither pending nor running.
+    ///
+    /// # Context
+    /// Blocks; needs the progress of the queue the work was submitted to. Counts as blocking inside an item.
+    ///
+    /// # Errors
+    /// [`FlushError::WouldDeadlock`] inside the work's own function. [`FlushError::Panicked`] when a run has panicked and no
+    /// flush has reported it yet: the first one to return takes the payload.
+    pub fn flush(&self) -> Result<bool, FlushError> {
+        if current_item() == Some(self.header) {
+            return Err(FlushError::WouldDeadlock);
+        }
+        let word = &self.head().word;
+        let waited = match word.flush_target() {
+            FlushTarget::Idle => false,
+            FlushTarget::Until(target) => {
+                self.wait_until(target);
+                true
+            }
+        };
+        let payload = self.shared().panic.lock().take();
+        match payload {
+            Some(payload) => Err(FlushError::Panicked(payload)),
+            None => Ok(waited),
+        }
+    }
+
+    fn wait_until(&self, target: u32) {
+        let word = &self.head().word;
+        if spin_here(self.shared().wait, || word.read().has_ended(target)) {
+            return;
+        }
+        while let Some(ended) = word.announce_waiter(target) {
+            // SAFETY: half of a word of this work, which this handle keeps alive.
+            blocking(|| unsafe { wait_at(word.futex_address(), ended, None) });
+        }
+    }
+}
+
+/// Why a flush of a work reports no plain answer.
+pub enum FlushError {
+    /// The caller is inside the work's own function.
+    WouldDeadlock,
+    /// A run panicked with this payload.
+    Panicked(Box<dyn std::any::Any + Send + 'static>),
+}
+
+impl fmt::Debug for FlushError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            FlushError::WouldDeadlock => "WouldDeadlock",
+            FlushError::Panicked(_) => "Panicked(..)",
+        })
+    }
+}
+
+impl fmt::Display for FlushError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            FlushError::WouldDeadlock => "a work cannot wait for itself inside its own function",
+            FlushError::Panicked(_) => "a run of the work panicked",
+        })
+    }
+}
+
+impl std::error::Error for FlushError {}
+
+impl From<WaitError> for FlushError {
+    fn from(_: WaitError) -> Self {
+        FlushError::WouldDeadlock
+    }
+}
+
+impl Clone for Work {
+    fn clone(&self) -> Work {
+        self.head().retain();
+        Work { header: self.header }
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        // SAFETY: this handle's reference, which is not used afterwards.
+        unsafe { Header::release(self.header) };
+    }
+}
+
+impl fmt::Debug for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = self.head().word.read();
+        f.debug_struct("Work")
+            .field("created_at", &format_args!("{}", self.created_at()))
+            .field("pending", &word.is_pending())
+            .field("running", &word.is_running())
+            .finish()
+    }
+}
+
+impl VTable {
+    const fn of_work<F: FnMut(&Work) + Send + 'static>() -> VTable {
+        VTable { run: run::<F>, free: free::<F>, owned_by_caller: false }
+    }
+}
+
+/// # Safety
+/// See [`VTable::run`]; the item is an `Inner<F>`.
+unsafe fn run<F: FnMut(&Work) + Send + 'static>(item: NonNull<Header>, runner: &Runner<'_>) {
+    // SAFETY: W5: the pending instance's reference, which becomes this handle's: dropped at the end, perhaps freeing the item.
+    let work = Work { header: item };
+    let head = work.head();
+    head.word.start();
+    let place = head.place.get();
+    // SAFETY: the item is an `Inner<F>`.
+    let inner = unsafe { item.cast::<Inner<F>>().as_ref() };
+    // SAFETY: RUNNING is ours: no other run touches the function.
+    let function = unsafe { &mut *inner.function.get() };
+    if let Err(payload) = quietly(|| function(&work)) {
+        runner.tell_panic(place);
+        let older = inner.panic.lock().replace(payload);
+        discard(older);
+    }
+    let ended = head.word.finish();
+    if ended.push {
+        // A submission has claimed the next instance, addressed it and left the push to us, with its own reference.
+        let pwq = head.pwq.get().expect("a handed-over item names its pwq (W1)");
+        // SAFETY: pwqs live as long as their pool; the instance, its fields and its reference are ours to push.
+        unsafe { pwq.as_ref().pool().submit(item) };
+    }
+    if ended.wake {
+        wake_all_at(head.word.futex_address());
+    }
+    // Dropping the handle may drop the function.
+    discard(work);
+}
+
+/// # Safety
+/// See [`VTable::free`]; the item is an `Inner<F>` made by `Work::new`.
+unsafe fn free<F>(item: NonNull<Header>) {
+    // SAFETY: made by `Box::leak` in `Work::new`, and nobody refers to it any more.
+    let inner = unsafe { Box::from_raw(item.cast::<Inner<F>>().as_ptr()) };
+    drop(inner);
+}
+
+impl Runner<'_> {
+    /// Counts a panic and tells the engine's callback.
+    pub(super) fn tell_panic(&self, place: &'static Location<'static>) {
+        let Some(engine) = self.pool.engine.upgrade() else { return };
+        engine.panics.add(1);
+        let queue = crate::worker::current_queue().and_then(|id| engine.queue_name(id));
+        let queue = queue.map(|name| name.to_string());
+        engine.tell(&EngineEvent::ItemPanicked { queue, place: place.to_string() });
+    }
+}

@@ -1,0 +1,202 @@
+//! One hold of a pool's lock: events in, decisions collected, performed after unlock.
+
+use super::{Guarded, Pool, Shape};
+use crate::item::{Claimed, Handle};
+use cmwq_core::id::{Sleeper, WorkerId};
+use cmwq_core::pool::{Event, PoolCore, Verdict};
+use cmwq_core::time::Tick;
+use cmwq_ring::sync::Ordering;
+use cmwq_ring::{LockGuard, Received};
+use cmwq_sys::futex::LinuxFutex;
+
+/// The lock, held.
+pub(crate) struct Hold<'a> {
+    pool: &'a Pool,
+    guard: LockGuard<'a, Guarded, LinuxFutex>,
+    now: Tick,
+}
+
+/// What a hold decided, copied out so that it can be performed after unlock.
+pub(crate) struct Deferred {
+    wake: [Option<Sleeper>; 16],
+    cull_at: Option<Tick>,
+    retry_at: Option<Tick>,
+}
+
+impl<'a> Hold<'a> {
+    pub(super) fn new(pool: &'a Pool, mut guard: LockGuard<'a, Guarded, LinuxFutex>, now: Tick) -> Self {
+        guard.actions.clear();
+        Hold { pool, guard, now }
+    }
+
+    pub(crate) fn step(&mut self, event: Event<Handle>) {
+        let Guarded { core, actions, .. } = &mut *self.guard;
+        core.step(self.now, event, &mut super::links::Links { pool: self.pool }, actions);
+    }
+
+    pub(crate) fn core(&self) -> &PoolCore<Handle> {
+        &self.guard.core
+    }
+
+    pub(crate) fn set_now(&mut self, now: Tick) {
+        self.now = now;
+    }
+
+    /// What the last look answered; taken.
+    pub(crate) fn verdict(&mut self) -> Verdict {
+        std::mem::take(&mut self.guard.actions.verdict)
+    }
+
+    /// Whether anything lies in the inbox.
+    pub(crate) fn inbox_has_items(&self) -> bool {
+        self.pool.inbox.has_items()
+    }
+
+    /// Takes the inbox, and hands what was in it to the core in submission order. Withdraws a stand-by mark: the hold must
+    /// end with an event that chooses who covers (a look, going idle, a block, `Cover`).
+    pub(crate) fn drain(&mut self) {
+        match self.pool.inbox.take() {
+            Received::Nothing => {}
+            Received::Withdrawn(_) => self.step(Event::Taken),
+            Received::Items(first) => {
+                self.step(Event::Taken);
+                let mut at = Some(first);
+                while let Some(item) = at {
+                    // SAFETY: W3 pending owns links: taken from the inbox, and not yet given to the core.
+                    at = unsafe { item.as_ref() }.next.get();
+                    self.step(Event::Arrive(Handle(item)));
+                }
+            }
+        }
+        if std::mem::take(&mut self.guard.actions.recall) {
+            self.recall_batches();
+        }
+    }
+
+    /// Moves the items the core has claimed for `worker` into its places. For the worker itself.
+    pub(crate) fn fill(&mut self, worker: WorkerId) -> usize {
+        let cell = self.pool.cell(worker);
+        let batch = &self.guard.actions.batch;
+        for (place, handle) in batch.iter().enumerate() {
+            // SAFETY: W5 pending keeps alive: a claimed item is pending.
+            let header = unsafe { handle.0.as_ref() };
+            let pwq = header.pwq.get().expect("a pushed item names its pwq (W1)");
+            // SAFETY: pwqs live as long as their pool.
+            let pwq = unsafe { pwq.as_ref() }.id;
+            let claimed = Claimed { handle, pwq, owned_by_caller: header.vtable.owned_by_caller };
+            // SAFETY: this worker holds the lock and has run or returned everything it had.
+            unsafe { cell.set_place(place, claimed) };
+        }
+        let count = batch.len();
+        cell.claimed.set(count);
+        cell.reported.set(0);
+        if count > 1 {
+            cell.batch.fill(count);
+        }
+        count
+    }
+
+    /// Reports the ends of a worker's items up to `ended` (counted from the start of its claim) that have not been reported.
+    pub(crate) fn report(&mut self, worker: WorkerId, ended: usize) {
+        let pool = self.pool;
+        let cell = pool.cell(worker);
+        for place in cell.reported.get()..ended {
+            // SAFETY: the lock is held.
+            let Claimed { handle, pwq, owned_by_caller } = unsafe { cell.place(place) };
+            self.step(Event::Finish { worker, item: handle, pwq, owned_by_caller });
+        }
+        if ended > cell.reported.get() {
+            cell.reported.set(ended);
+        }
+    }
+
+    /// Takes back what a worker has claimed and not started, and reports what it has ended, except the item it is in.
+    pub(crate) fn recall(&mut self, worker: WorkerId) {
+        if !self.guard.core.has_batch(worker) {
+            return;
+        }
+        let cell = self.pool.cell(worker);
+        for place in cell.batch.recall().rev() {
+            // SAFETY: the lock is held.
+            let claimed = unsafe { cell.place(place) };
+            self.step(Event::Return(worker, claimed.handle));
+        }
+        let started = cell.batch.started();
+        self.report(worker, started.saturating_sub(1));
+    }
+
+    /// Recalls every batch, the last claimed first, so that items come back to the worklist in their order.
+    fn recall_batches(&mut self) {
+        for at in (0..self.guard.core.batch_holders().count()).rev() {
+            // A recall may take the holder out of the list, never one before it.
+            let holder = self.guard.core.batch_holders().nth(at);
+            self.recall(holder.expect("holders before this one stay"));
+        }
+    }
+
+    /// Leaves the stand-by mark the core asked for; when items have arrived instead, hands them over and lets the core choose
+    /// again.
+    fn settle(&mut self) {
+        while let Some(sleeper) = self.guard.actions.stand_by.take() {
+            if self.pool.inbox.stand_by(sleeper) {
+                break;
+            }
+            self.drain();
+            self.step(Event::Cover);
+        }
+    }
+
+    /// Ends the hold: settles the stand-by mark, unlocks, issues the wake-ups. Answers how many were issued.
+    pub(crate) fn release(mut self) -> u32 {
+        if std::mem::take(&mut self.guard.actions.recall) {
+            self.recall_batches();
+            self.step(Event::Cover);
+        }
+        if self.pool.setup.shape == Shape::Inbox {
+            self.settle();
+        } else {
+            self.guard.actions.stand_by = None;
+            let listed = u32::from(!self.guard.core.worklist().is_empty());
+            // Ordering: a hint for spinning workers.
+            if self.pool.listed.load(Ordering::Relaxed) != listed {
+                // Ordering: as above.
+                self.pool.listed.store(listed, Ordering::Relaxed);
+            }
+        }
+        let deferred = self.deferred();
+        let Hold { pool, guard, .. } = self;
+        if pool.setup.shape == Shape::UnderLock {
+            let issued = deferred.perform(pool);
+            drop(guard);
+            return issued;
+        }
+        drop(guard);
+        deferred.perform(pool)
+    }
+
+    fn deferred(&mut self) -> Deferred {
+        let actions = &mut self.guard.actions;
+        let mut wake = [None; 16];
+        for (slot, sleeper) in wake.iter_mut().zip(actions.wake.iter()) {
+            *slot = Some(sleeper);
+        }
+        actions.wake.clear();
+        Deferred { wake, cull_at: actions.cull_at.take(), retry_at: actions.retry_at.take() }
+    }
+}
+
+impl Deferred {
+    fn perform(&self, pool: &Pool) -> u32 {
+        let mut issued = 0;
+        for sleeper in self.wake.iter().flatten() {
+            issued += u32::from(pool.wake(*sleeper));
+        }
+        if let Some(at) = self.cull_at {
+            pool.summon_at(at, true);
+        }
+        if let Some(at) = self.retry_at {
+            pool.summon_at(at, false);
+        }
+        issued
+    }
+}

@@ -1,0 +1,65 @@
+//! How the core reaches into items: the only pointer chasing of lists.
+
+use super::Pool;
+use crate::item::{Handle, Header};
+use cmwq_core::id::{PwqId, WorkerId};
+use cmwq_core::list::Items;
+use std::ptr::NonNull;
+
+/// The items of one pool, for the holder of its lock.
+pub(super) struct Links<'a> {
+    pub(super) pool: &'a Pool,
+}
+
+/// The header of a pending item.
+fn header<'a>(item: Handle) -> &'a Header {
+    // SAFETY: W5 pending keeps alive: the core asks only about items that are linked or in a batch, under the lock.
+    unsafe { item.0.as_ref() }
+}
+
+fn handle(at: Option<NonNull<Header>>) -> Option<Handle> {
+    at.map(Handle)
+}
+
+impl Items for Links<'_> {
+    type Item = Handle;
+
+    fn next(&self, item: Handle) -> Option<Handle> {
+        handle(header(item).next.get())
+    }
+
+    fn set_next(&mut self, item: Handle, next: Option<Handle>) {
+        header(item).next.set(next.map(|h| h.0));
+    }
+
+    fn prev(&self, item: Handle) -> Option<Handle> {
+        handle(header(item).prev.get())
+    }
+
+    fn set_prev(&mut self, item: Handle, prev: Option<Handle>) {
+        header(item).prev.set(prev.map(|h| h.0));
+    }
+
+    fn pwq(&self, item: Handle) -> PwqId {
+        let pwq = header(item).pwq.get().expect("a pushed item names its pwq (W1)");
+        // SAFETY: pwqs live as long as their pool.
+        unsafe { pwq.as_ref() }.id
+    }
+
+    fn function(&self, item: Handle) -> Option<usize> {
+        let vtable = header(item).vtable;
+        vtable.owned_by_caller.then(|| crate::item::function_of(item))
+    }
+
+    fn is_inactive(&self, item: Handle) -> bool {
+        header(item).inactive.get()
+    }
+
+    fn set_inactive(&mut self, item: Handle, inactive: bool) {
+        header(item).inactive.set(inactive);
+    }
+
+    fn started(&self, worker: WorkerId) -> usize {
+        self.pool.cell(worker).batch.started()
+    }
+}

@@ -1,0 +1,195 @@
+//! Pools: threads that share a worklist.
+
+mod cells;
+mod hold;
+mod links;
+mod pwq;
+mod registry;
+mod shape;
+
+pub use cells::WakeVia;
+pub(crate) use cells::{Backend, WorkerCell};
+pub(crate) use hold::Hold;
+pub(crate) use pwq::Pwq;
+pub(crate) use registry::{PoolKey, Registry};
+#[cfg(not(feature = "bench"))]
+pub(crate) use shape::Shape;
+#[cfg(feature = "bench")]
+pub use shape::Shape;
+
+use crate::engine::Shared;
+use crate::item::{Handle, Header};
+use crate::stats::Counter;
+use crate::worker::WaitPolicy;
+use cmwq_core::id::{Sleeper, WorkerId};
+use cmwq_core::pool::{Actions, PoolConfig, PoolCore};
+use cmwq_core::time::Tick;
+use cmwq_ring::sync::{AtomicU32, Ordering};
+use cmwq_ring::{CacheLine, Inbox, Lock, Waked};
+use cmwq_sys::futex::LinuxFutex;
+use cmwq_sys::topology::CpuSet;
+use std::ptr::NonNull;
+use std::sync::{Arc, Weak};
+
+/// What the pool's lock guards.
+pub(crate) struct Guarded {
+    pub(crate) core: PoolCore<Handle>,
+    pub(crate) actions: Actions<Handle>,
+    /// Every pwq of this pool, by number, and whether a queue uses it. Boxed: queues and items hold their addresses.
+    pwqs: Vec<(Box<Pwq>, bool)>,
+}
+
+/// How a pool is set up. All `I`: immutable.
+pub(crate) struct PoolSetup {
+    pub(crate) config: PoolConfig,
+    pub(crate) shape: Shape,
+    pub(crate) wait: WaitPolicy,
+    pub(crate) wake_via: WakeVia,
+    /// Whether wakers issue wake-ups that another has claimed.
+    pub(crate) help: bool,
+    /// Workers run on these CPUs; empty: wherever the system puts them.
+    pub(crate) affinity: CpuSet,
+    /// The first part of its workers' names.
+    pub(crate) thread_name: String,
+    pub(crate) name: String,
+}
+
+/// One pool. Legend: `I` immutable, `L` pool lock, `W` by the protocol of its word.
+pub(crate) struct Pool {
+    /// W: what has been submitted and not yet seen under the lock.
+    inbox: CacheLine<Inbox<Header>>,
+    /// L.
+    lock: CacheLine<Lock<Guarded, LinuxFutex>>,
+    /// A mirror of "the worklist has items", for spinning workers of the older shapes.
+    listed: CacheLine<AtomicU32>,
+    cells: cells::Cells,
+    /// I.
+    pub(crate) setup: PoolSetup,
+    /// I: the engine, for its manager thread and its events.
+    pub(crate) engine: Weak<Shared>,
+    /// When the manager must look here; see the engine's manager.
+    pub(crate) summons: crate::engine::Summons,
+    pub(crate) created: Counter,
+    pub(crate) create_failures: Counter,
+    pub(crate) exited: Counter,
+    /// Wake-ups issued by submissions.
+    pub(crate) submit_wakes: Counter,
+    /// Wake-ups issued by anyone.
+    pub(crate) wakes: Counter,
+}
+
+// SAFETY: items are reached only through the protocols of W1, W3 and W5; raw pwq addresses point into this pool's own boxes.
+unsafe impl Send for Pool {}
+// SAFETY: as above.
+unsafe impl Sync for Pool {}
+
+impl Pool {
+    pub(crate) fn new(setup: PoolSetup, engine: Weak<Shared>) -> Arc<Pool> {
+        let core = PoolCore::new(setup.config);
+        Arc::new(Pool {
+            inbox: CacheLine(Inbox::new(Sleeper::Manager)),
+            lock: CacheLine(Lock::new(Guarded { core, actions: Actions::default(), pwqs: Vec::new() })),
+            listed: CacheLine(AtomicU32::new(0)),
+            cells: cells::Cells::new(),
+            setup,
+            engine,
+            summons: crate::engine::Summons::default(),
+            created: Counter::default(),
+            create_failures: Counter::default(),
+            exited: Counter::default(),
+            submit_wakes: Counter::default(),
+            wakes: Counter::default(),
+        })
+    }
+
+    /// Takes the lock.
+    pub(crate) fn hold(&self, now: Tick) -> Hold<'_> {
+        Hold::new(self, self.lock.lock(), now)
+    }
+
+    pub(crate) fn cell(&self, worker: WorkerId) -> &WorkerCell {
+        self.cells.get(worker)
+    }
+
+    pub(crate) fn cells(&self) -> impl Iterator<Item = (WorkerId, &WorkerCell)> {
+        self.cells.iter()
+    }
+
+    /// Makes the cell of a worker to be created.
+    pub(crate) fn make_cell(&self, worker: WorkerId) -> std::io::Result<()> {
+        self.cells.make(worker, self.setup.wake_via)
+    }
+
+    /// A pwq for a queue: one whose queue is gone and whose last item has been reported, or a new one.
+    pub(crate) fn join(&self, queue: u64, max_active: u32) -> NonNull<Pwq> {
+        let mut guard = self.lock.lock();
+        let Guarded { core, pwqs, .. } = &mut *guard;
+        let free = pwqs.iter_mut().find(|(pwq, used)| !used && core.gate(pwq.id).nr_active() == 0);
+        if let Some((pwq, used)) = free {
+            *used = true;
+            core.reuse_pwq(pwq.id, max_active);
+            pwq.queue.set(queue);
+            return NonNull::from(&**pwq);
+        }
+        let pwq = Box::new(Pwq::new(self, core.add_pwq(max_active)));
+        pwq.queue.set(queue);
+        let address = NonNull::from(&*pwq);
+        pwqs.push((pwq, true));
+        address
+    }
+
+    /// The queue of a pwq is gone; nothing of it is queued, though the end of its last items may not be reported yet.
+    pub(crate) fn leave(&self, pwq: NonNull<Pwq>) {
+        let mut guard = self.lock.lock();
+        if let Some((_, used)) = guard.pwqs.iter_mut().find(|(p, _)| NonNull::from(&**p) == pwq) {
+            *used = false;
+        }
+    }
+
+    /// Step P3 and P4 of a submission: pushes an item whose PENDING and fields are the caller's, and issues the wake-up
+    /// the push may owe.
+    ///
+    /// # Safety
+    /// W1 one claimer: the caller owns the item. W5 pending keeps alive: a reference goes with it.
+    #[inline]
+    pub(crate) unsafe fn submit(&self, item: NonNull<Header>) {
+        if self.setup.shape != Shape::Inbox {
+            // SAFETY: passed on.
+            return unsafe { self.submit_locked(item) };
+        }
+        // SAFETY: passed on.
+        if let Some(sleeper) = unsafe { self.inbox.push(item) } {
+            self.submit_wakes.add(1);
+            self.wake(sleeper);
+        }
+    }
+
+    /// Wakes a sleeper of this pool, outside the lock.
+    pub(crate) fn wake(&self, sleeper: Sleeper) -> bool {
+        match sleeper {
+            Sleeper::Worker(worker) => {
+                let issued = self.cell(worker).wake.wake(self.setup.help) != Waked::Nothing;
+                self.wakes.add(u64::from(issued));
+                issued
+            }
+            Sleeper::Manager => {
+                self.summons.call();
+                if let Some(engine) = self.engine.upgrade() {
+                    engine.manager.wake();
+                }
+                true
+            }
+        }
+    }
+
+    /// Whether there is something a spinning worker should look at. A hint.
+    pub(crate) fn has_work(&self) -> bool {
+        // Ordering: a hint; the look under the lock decides.
+        self.inbox.has_items() || self.listed.load(Ordering::Relaxed) != 0
+    }
+
+    /// Items started so far, over all workers.
+    pub(crate) fn progress(&self) -> u64 {
+        self.cells().map(|(_, cell)| cell.stats.started.get()).fold(0, u64::wrapping_add)
+    }
+}

@@ -1,0 +1,164 @@
+//! Waiting until everything queued before has ended.
+
+use super::Queue;
+use super::inner::{Joint, QueueInner};
+use crate::worker::{Patience, blocking, clock};
+use cmwq_core::queue::slot;
+use cmwq_core::time::{Span, Tick};
+use cmwq_ring::Futex;
+use cmwq_ring::sync::Ordering;
+use cmwq_sys::futex::LinuxFutex;
+use std::fmt;
+
+/// Why a wait was not begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WaitError {
+    /// The caller is inside an item that the wait would be for.
+    WouldDeadlock,
+}
+
+impl fmt::Display for WaitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an item of the queue cannot wait for the queue: it would wait for itself")
+    }
+}
+
+impl std::error::Error for WaitError {}
+
+thread_local! {
+    static PATIENCE: Patience = const { Patience::new() };
+}
+
+/// Spins as the engine's policy says, with the calling thread's score. `true`: ready.
+pub(crate) fn spin_here(policy: crate::WaitPolicy, ready: impl FnMut() -> bool) -> bool {
+    PATIENCE.with(|patience| patience.spin(policy, ready))
+}
+
+impl Queue {
+    /// Waits until every item queued before the call has ended. Items queued later are not waited for (when more than
+    /// 15 flushes of one queue are under way at once, a further one may wait for some of them).
+    ///
+    /// # Context
+    /// Blocks; needs the progress of the items it waits for, and of threads that are inside a submission to this queue. From
+    /// inside an item of another queue it counts as blocking.
+    ///
+    /// # Errors
+    /// [`WaitError::WouldDeadlock`] from inside an item of this queue.
+    pub fn flush(&self) -> Result<(), WaitError> {
+        if self.inner().is_current() {
+            return Err(WaitError::WouldDeadlock);
+        }
+        self.inner().flush(None);
+        Ok(())
+    }
+
+    /// Waits until the queue is empty. Meanwhile only items of this queue may submit to it; others are refused with
+    /// [`Refusal::Draining`](super::Refusal::Draining). Does not end while items keep queueing further ones.
+    ///
+    /// # Context
+    /// As for [`Queue::flush`].
+    ///
+    /// # Errors
+    /// As for [`Queue::flush`].
+    pub fn drain(&self) -> Result<(), WaitError> {
+        if self.inner().is_current() {
+            return Err(WaitError::WouldDeadlock);
+        }
+        let inner = self.inner();
+        inner.word.update(cmwq_core::queue::QueueWord::begin_drain);
+        inner.wait_quiet(None);
+        inner.word.update(cmwq_core::queue::QueueWord::end_drain);
+        Ok(())
+    }
+}
+
+impl QueueInner {
+    /// Waits until nothing is in flight, while only chained submissions are admitted. `false`: the deadline passed.
+    pub(crate) fn wait_quiet(&self, deadline: Option<Tick>) -> bool {
+        while self.is_in_flight() {
+            if !self.flush(deadline) {
+                return !self.is_in_flight();
+            }
+        }
+        true
+    }
+
+    /// `false`: the deadline passed.
+    pub(crate) fn flush(&self, deadline: Option<Tick>) -> bool {
+        let target = self.word.read().phase();
+        // Close the current phase, unless somebody has just done so; with no slot free the oldest phase must end first.
+        while !self.word.update(|word| word.close(target, self.done())) {
+            let oldest = self.done();
+            if !self.wait_phase(oldest, deadline) {
+                return false;
+            }
+        }
+        while is_at_most(self.done(), target) {
+            let oldest = self.done();
+            if !self.wait_phase(oldest, deadline) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The oldest phase not known to be empty.
+    fn done(&self) -> u32 {
+        // Ordering: acquire pairs with `settle`: who sees a phase passed sees its items' work.
+        self.done.load(Ordering::Acquire)
+    }
+
+    /// Waits until a closed phase is empty, then moves `done` past it.
+    fn wait_phase(&self, phase: u32, deadline: Option<Tick>) -> bool {
+        for joint in &self.joints {
+            if !self.wait_joint(joint, phase, deadline) {
+                return false;
+            }
+        }
+        // Ordering: release publishes what the looks acquired; a failure means another flush has done it.
+        let _ = self.done.compare_exchange(phase, phase.wrapping_add(1), Ordering::AcqRel, Ordering::Acquire);
+        true
+    }
+
+    fn wait_joint(&self, joint: &Joint, phase: u32, deadline: Option<Tick>) -> bool {
+        let pwq = joint.pwq();
+        let policy = joint.pool.setup.wait;
+        loop {
+            // Once passed, the slot may serve a later phase, which this flush owes nothing.
+            let empty = || !is_at_most(self.done(), phase) || self.is_empty(joint, phase);
+            if empty() || spin_here(policy, empty) {
+                return true;
+            }
+            let left = match deadline.map(|d| d.since(clock::now())) {
+                Some(Span(0)) => return false,
+                left => left,
+            };
+            let arrived = self.arrived(joint, phase);
+            let Some(value) = pwq.departures.announce_waiter(phase, arrived) else { continue };
+            if !is_at_most(self.done(), phase) {
+                return true;
+            }
+            blocking(|| {
+                LinuxFutex::wait(pwq.departures.futex(slot(phase)), value, left.map(Span::to_duration))
+            });
+        }
+    }
+
+    fn arrived(&self, joint: &Joint, phase: u32) -> u32 {
+        let leaves = joint.leaves.iter();
+        leaves.map(|&leaf| self.arrivals[leaf as usize].look(phase)).fold(0, u32::wrapping_add) & 0x7fff_ffff
+    }
+
+    /// Departures first, then arrivals: both only grow, so equal counts mean that nothing was in flight in between; and
+    /// nothing arrives for good at a closed phase.
+    fn is_empty(&self, joint: &Joint, phase: u32) -> bool {
+        let departed = joint.pwq().departures.look(phase);
+        departed == self.arrived(joint, phase)
+    }
+}
+
+/// Phases wrap.
+fn is_at_most(phase: u32, target: u32) -> bool {
+    (target.wrapping_sub(phase) as i32) >= 0
+}

@@ -1,0 +1,95 @@
+//! What a queue's handles share.
+
+use crate::engine::Shared;
+use crate::pool::{Pool, Pwq};
+use crate::worker::current_queue;
+use cmwq_ring::sync::AtomicU32;
+use cmwq_ring::{Arrivals, CacheLine, QueueCell};
+use cmwq_sys::affinity::current_cpu;
+use std::ptr::NonNull;
+use std::sync::{Arc, Weak};
+
+/// Where a submission from one CPU goes. Immutable for the queue's life.
+#[derive(Clone, Copy)]
+pub(crate) struct Slot {
+    pub(crate) pwq: NonNull<Pwq>,
+    /// The arrival counts of that CPU.
+    pub(crate) leaf: u32,
+    /// Whether the engine uses this CPU (others are mapped onto one that it does).
+    pub(crate) usable: bool,
+}
+
+/// One of the queue's pwqs, its pool, and the leaves that count its arrivals.
+pub(crate) struct Joint {
+    pub(crate) pwq: NonNull<Pwq>,
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) leaves: Vec<u32>,
+}
+
+/// Legend: `I` immutable, `W` by the protocol of its word.
+pub(crate) struct QueueInner {
+    /// I: unique in the engine, from 1.
+    pub(crate) id: u64,
+    /// I.
+    pub(crate) name: Arc<str>,
+    /// W: the phase and who may submit.
+    pub(crate) word: CacheLine<QueueCell>,
+    /// W: phases below it are known to be empty.
+    pub(crate) done: AtomicU32,
+    /// W: one a CPU.
+    pub(crate) arrivals: Box<[CacheLine<Arrivals>]>,
+    /// I: by CPU number.
+    pub(crate) slots: Box<[Slot]>,
+    /// I.
+    pub(crate) joints: Box<[Joint]>,
+    pub(crate) engine: Weak<Shared>,
+}
+
+// SAFETY: pwq addresses point into pools that `joints` keeps alive; the rest is immutable or atomics.
+unsafe impl Send for QueueInner {}
+// SAFETY: as above.
+unsafe impl Sync for QueueInner {}
+
+impl QueueInner {
+    /// The slot of the CPU the caller runs on.
+    #[inline]
+    pub(crate) fn here(&self) -> Slot {
+        let cpu = current_cpu() as usize;
+        if cpu < self.slots.len() { self.slots[cpu] } else { self.slots[cpu % self.slots.len()] }
+    }
+
+    /// Whether the calling thread is inside an item of this queue.
+    pub(crate) fn is_current(&self) -> bool {
+        current_queue() == Some(self.id)
+    }
+
+    /// Whether anything submitted has not ended. Sums departures before arrivals; both only grow, so that equal sums mean
+    /// that nothing was in flight at the moment between.
+    pub(crate) fn is_in_flight(&self) -> bool {
+        let phases = 0..cmwq_core::limits::PHASE_SLOTS as u32;
+        let pwqs = self.joints.iter().map(Joint::pwq);
+        let departed =
+            pwqs.flat_map(|p| phases.clone().map(move |s| p.departures.look(s))).fold(0, u32::wrapping_add);
+        let leaves = self.arrivals.iter();
+        let arrived = leaves.flat_map(|l| phases.clone().map(move |s| l.look(s))).fold(0, u32::wrapping_add);
+        (departed ^ arrived) & 0x7fff_ffff != 0
+    }
+
+    /// Gives the pwqs back. Nothing is in flight.
+    pub(crate) fn leave_pools(&self) {
+        for joint in &self.joints {
+            joint.pool.leave(joint.pwq);
+        }
+        if let Some(engine) = self.engine.upgrade() {
+            let name = engine.queue_names.lock().remove(&self.id);
+            drop(name);
+        }
+    }
+}
+
+impl Joint {
+    pub(crate) fn pwq(&self) -> &Pwq {
+        // SAFETY: the pool, which `self` keeps alive, owns the pwq.
+        unsafe { self.pwq.as_ref() }
+    }
+}

@@ -1,0 +1,208 @@
+//! The fast path of a submission, on one screen.
+//!
+//! Steps: P1 arrive at the queue's phase and look again; P2 claim the item; P3 push it to the pool's inbox; P4 issue the
+//! wake-up that the push may owe. No lock, no allocation, no thread creation.
+
+use super::Queue;
+use super::inner::{QueueInner, Slot};
+use crate::item::{Header, Work};
+use crate::worker::{current_item, current_queue};
+use cmwq_core::queue::{Admit, slot};
+use cmwq_core::work::{HandOver, Submit as Claim};
+use std::fmt;
+use std::panic::Location;
+use std::ptr::NonNull;
+
+/// What a submission did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "a refused item does not run"]
+pub enum Submit {
+    /// The item will run once more, from now on.
+    Queued,
+    /// The item was pending already and keeps its place. Its next run sees every store made before this call. It may be
+    /// owned by a thread that is still on the way to queue it; who waits for the item sleeps, and does not spin.
+    AlreadyPending,
+    /// Nothing was changed.
+    Refused(Refusal),
+}
+
+/// Why a queue refused a submission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The queue is being drained, and the caller is not inside one of its items.
+    Draining,
+    /// The queue is being destroyed, and the caller is not inside one of its items.
+    Destroyed,
+    /// The queue is being destroyed, and the item queues itself again: it could never end.
+    SelfRequeue,
+    /// The engine does not use this CPU.
+    UnknownCpu,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Refusal::Draining => "the queue is being drained",
+            Refusal::Destroyed => "the queue is being destroyed",
+            Refusal::SelfRequeue => "the queue is being destroyed and the item queues itself again",
+            Refusal::UnknownCpu => "the engine does not use this CPU",
+        })
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl Queue {
+    /// Queues a work to run in the pod of (or, per-CPU, on) the CPU the caller runs on.
+    ///
+    /// # Context
+    /// From any thread, also from inside items. Never blocks; allocates nothing and creates no thread. Not from a signal
+    /// handler that may have interrupted a submission of the same thread.
+    #[track_caller]
+    #[inline]
+    pub fn queue(&self, work: &Work) -> Submit {
+        self.inner().submit_work(self.inner().here(), work, Location::caller())
+    }
+
+    /// Queues a work as if the caller ran on this CPU.
+    ///
+    /// # Context
+    /// As for [`Queue::queue`].
+    #[track_caller]
+    pub fn queue_on(&self, cpu: u32, work: &Work) -> Submit {
+        match self.inner().slots.get(cpu as usize) {
+            Some(slot) if slot.usable => self.inner().submit_work(*slot, work, Location::caller()),
+            _ => Submit::Refused(Refusal::UnknownCpu),
+        }
+    }
+}
+
+impl QueueInner {
+    #[inline]
+    fn submit_work(&self, to: Slot, work: &Work, place: &'static Location<'static>) -> Submit {
+        let item = work.header();
+        // SAFETY: the handle's reference keeps the item alive during the call.
+        unsafe { self.submit(to, item, place) }
+    }
+
+    /// # Safety
+    /// The item is alive for the duration of the call; its container takes part in reference counting.
+    pub(crate) unsafe fn submit(
+        &self,
+        to: Slot,
+        item: NonNull<Header>,
+        place: &'static Location<'static>,
+    ) -> Submit {
+        // SAFETY: the caller keeps it alive.
+        let header = unsafe { item.as_ref() };
+        let phase = match self.arrive(to, Some(item)) {
+            Ok(phase) => phase,
+            Err(refusal) => return Submit::Refused(refusal),
+        };
+        let claim = header.word.submit();
+        if claim == Claim::AlreadyPending {
+            self.pwq(to).depart(slot(phase), 1);
+            return Submit::AlreadyPending;
+        }
+        // W1 one claimer: from here the fields are ours.
+        header.retain();
+        self.address(to, phase, header, place);
+        if claim == Claim::HandOver && header.word.hand_over() == HandOver::Left {
+            return Submit::Queued;
+        }
+        // SAFETY: claimed, addressed, and a reference goes with it.
+        unsafe { self.pwq(to).pool().submit(item) };
+        Submit::Queued
+    }
+
+    /// Submits an item whose memory is its owner's and which may be freed once its function has begun.
+    ///
+    /// # Safety
+    /// The item is alive until its function has begun (or the queue refuses it).
+    #[cfg(feature = "bench")]
+    pub(crate) unsafe fn submit_owned(
+        &self,
+        to: Slot,
+        item: NonNull<Header>,
+        place: &'static Location<'static>,
+    ) -> Submit {
+        // SAFETY: the caller keeps it alive.
+        let header = unsafe { item.as_ref() };
+        let phase = match self.arrive(to, Some(item)) {
+            Ok(phase) => phase,
+            Err(refusal) => return Submit::Refused(refusal),
+        };
+        if header.word.submit() == Claim::AlreadyPending {
+            self.pwq(to).depart(slot(phase), 1);
+            return Submit::AlreadyPending;
+        }
+        self.address(to, phase, header, place);
+        // SAFETY: claimed and addressed; its owner keeps it alive.
+        unsafe { self.pwq(to).pool().submit(item) };
+        Submit::Queued
+    }
+
+    /// Submits an item that nobody else knows yet (its word says that it is claimed).
+    ///
+    /// # Safety
+    /// The caller gives away a reference and exclusive ownership, unless refused.
+    pub(crate) unsafe fn submit_new(
+        &self,
+        to: Slot,
+        item: NonNull<Header>,
+        place: &'static Location<'static>,
+    ) -> Result<(), Refusal> {
+        let phase = self.arrive(to, None)?;
+        // SAFETY: exclusively the caller's.
+        self.address(to, phase, unsafe { item.as_ref() }, place);
+        // SAFETY: passed on.
+        unsafe { self.pwq(to).pool().submit(item) };
+        Ok(())
+    }
+
+    #[inline]
+    fn address(&self, to: Slot, phase: u32, header: &Header, place: &'static Location<'static>) {
+        header.pwq.set(Some(to.pwq));
+        header.slot.set(slot(phase) as u8);
+        header.place.set(place);
+    }
+
+    #[inline]
+    pub(crate) fn pwq(&self, to: Slot) -> &crate::pool::Pwq {
+        // SAFETY: `joints` keeps the pool alive, which owns the pwq.
+        unsafe { to.pwq.as_ref() }
+    }
+
+    /// Step P1. Answers the phase the arrival is confirmed at (F1 arrival first).
+    #[inline]
+    pub(crate) fn arrive(&self, to: Slot, item: Option<NonNull<Header>>) -> Result<u32, Refusal> {
+        let leaf = &self.arrivals[to.leaf as usize];
+        let mut word = self.word.read();
+        loop {
+            if word.admits() != Admit::Open {
+                self.admit_chained(word.admits(), item)?;
+            }
+            leaf.arrive(word.phase());
+            let again = self.word.read();
+            if again == word {
+                return Ok(word.phase());
+            }
+            self.pwq(to).depart(slot(word.phase()), 1);
+            word = again;
+        }
+    }
+
+    #[cold]
+    fn admit_chained(&self, admits: Admit, item: Option<NonNull<Header>>) -> Result<(), Refusal> {
+        let chained = current_queue() == Some(self.id);
+        match admits {
+            Admit::Open => Ok(()),
+            Admit::ChainedOnly if chained => Ok(()),
+            Admit::ChainedOnly => Err(Refusal::Draining),
+            Admit::ChainedOthersOnly if !chained => Err(Refusal::Destroyed),
+            Admit::ChainedOthersOnly if item.is_some() && item == current_item() => Err(Refusal::SelfRequeue),
+            Admit::ChainedOthersOnly => Ok(()),
+        }
+    }
+}

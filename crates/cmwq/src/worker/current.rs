@@ -1,0 +1,55 @@
+//! Which worker, item and queue the calling thread is inside of.
+//!
+//! A thread-local pointer without a destructor: nothing is registered on callers' threads.
+
+use super::Runner;
+use crate::item::Header;
+use std::cell::Cell;
+use std::ptr::{self, NonNull};
+
+thread_local! {
+    static CURRENT: Cell<*const ()> = const { Cell::new(ptr::null()) };
+    /// The address of the engine whose thread this is.
+    static ENGINE: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Resets the pointer when the worker's function ends, also by unwinding.
+pub(super) struct Entered;
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        CURRENT.set(ptr::null());
+    }
+}
+
+pub(super) fn enter(runner: &Runner<'_>) -> Entered {
+    CURRENT.set(ptr::from_ref(runner).cast());
+    Entered
+}
+
+/// Calls `body` with the worker this thread is, if it is one and runs an item.
+pub(crate) fn with_runner<T>(body: impl FnOnce(Option<&Runner<'_>>) -> T) -> T {
+    // SAFETY: the pointer is set while the runner lives on this thread's stack, and cleared by `Entered`.
+    let runner = unsafe { CURRENT.get().cast::<Runner<'_>>().as_ref() };
+    body(runner.filter(|r| r.running().is_some()))
+}
+
+/// The number of the queue whose item the calling thread runs.
+pub(crate) fn current_queue() -> Option<u64> {
+    with_runner(|r| r.and_then(Runner::running).map(|(_, queue)| queue))
+}
+
+/// The item that the calling thread runs.
+pub(crate) fn current_item() -> Option<NonNull<Header>> {
+    with_runner(|r| r.and_then(Runner::running).map(|(item, _)| item))
+}
+
+/// Whether the calling thread belongs to the engine at this address.
+pub(crate) fn on_engine_thread(engine: usize) -> bool {
+    ENGINE.get() == engine
+}
+
+/// Marks the calling thread as one of the engine's.
+pub(crate) fn set_engine_thread(engine: usize) {
+    ENGINE.set(engine);
+}

@@ -1,0 +1,122 @@
+//! The life of a worker thread.
+//!
+//! Steps: L1 take the lock and report what has ended; L2 take the inbox; L3 ask the core; L4 unlock and wake; L5 run;
+//! again. With nothing to do: spin if nobody else is up, then announce the sleep, tell the core, leave the stand-by mark
+//! (all in one hold, in this order), unlock, sleep.
+
+use super::Runner;
+use super::current;
+use super::wait::Patience;
+use crate::pool::{Hold, Pool};
+use cmwq_core::id::WorkerId;
+use cmwq_core::pool::{Event, Verdict};
+use cmwq_core::time::Span;
+use cmwq_ring::Wakened;
+
+/// The body of a worker thread. Returns when the worker has been told to end.
+pub(crate) fn run(pool: &Pool, id: WorkerId) {
+    let runner = Runner::new(pool, id);
+    let _current = current::enter(&runner);
+    let patience = Patience::new();
+    let mut hold = runner.hold_now();
+    hold.step(Event::Started(id));
+    let mut spun = false;
+    loop {
+        runner.report(&mut hold);
+        hold.drain();
+        hold.step(Event::Look(id));
+        match hold.verdict() {
+            Verdict::Run => {
+                let count = hold.fill(id);
+                hold.release();
+                runner.run_claimed(count);
+                hold = runner.hold();
+                spun = false;
+            }
+            Verdict::Create(worker) => {
+                hold.release();
+                let created = pool.create_worker(worker);
+                hold = runner.hold_now();
+                hold.step(if created { Event::Created(worker) } else { Event::CreateFailed(worker) });
+            }
+            Verdict::Rest { spin } if spin && !spun => {
+                hold.release();
+                spun = !patience.spin(pool.setup.wait, || pool.has_work());
+                hold = runner.hold();
+            }
+            Verdict::Rest { .. } => {
+                let Some(awake) = go_idle(&runner, hold) else { return };
+                hold = awake;
+                spun = false;
+            }
+            Verdict::Watch(interval) => {
+                let Some(awake) = watch(&runner, hold, interval) else { return };
+                hold = awake;
+            }
+            Verdict::Exit => return exit(&runner, hold),
+            Verdict::None => unreachable!("a look is always answered"),
+        }
+    }
+}
+
+/// Sleeps until woken; answers with the lock held and the core told, or not at all when the worker has been told to end.
+fn go_idle<'a>(runner: &Runner<'a>, mut hold: Hold<'a>) -> Option<Hold<'a>> {
+    let wake = &runner.cell().wake;
+    hold.set_now(super::clock::now());
+    // K1 announce before idle: from the next step on somebody may be told to wake this worker.
+    wake.announce();
+    hold.step(Event::GoIdle(runner.id));
+    hold.release();
+    runner.cell().stats.parks.bump();
+    wake.park(None, cmwq_sys::clock::now);
+    woken(runner)
+}
+
+/// The core's answer to a wake-up comes before the inbox is taken: a worker that has been told to end must leave marks and
+/// items to others, and one that is to watch leaves them to the worker it watches.
+fn woken<'a>(runner: &Runner<'a>) -> Option<Hold<'a>> {
+    let mut hold = runner.hold_now();
+    hold.step(Event::Woken { worker: runner.id, progress: runner.pool.progress() });
+    obey(runner, hold)
+}
+
+fn obey<'a>(runner: &Runner<'a>, mut hold: Hold<'a>) -> Option<Hold<'a>> {
+    match hold.verdict() {
+        Verdict::Watch(interval) => watch(runner, hold, interval),
+        Verdict::Exit => {
+            exit(runner, hold);
+            None
+        }
+        _ => Some(hold),
+    }
+}
+
+/// Sleeps with a time-out until this worker joins in, goes back to sleep for good, or ends.
+fn watch<'a>(runner: &Runner<'a>, mut hold: Hold<'a>, mut interval: Span) -> Option<Hold<'a>> {
+    let wake = &runner.cell().wake;
+    loop {
+        wake.announce();
+        hold.release();
+        runner.cell().stats.parks.bump();
+        if wake.park(Some(interval.to_duration()), cmwq_sys::clock::now) == Wakened::Called {
+            return woken(runner);
+        }
+        hold = runner.hold_now();
+        let inbox = hold.inbox_has_items();
+        hold.step(Event::WatchLook { worker: runner.id, progress: runner.pool.progress(), inbox });
+        match hold.verdict() {
+            Verdict::Watch(next) => interval = next,
+            Verdict::Exit => {
+                exit(runner, hold);
+                return None;
+            }
+            _ => return Some(hold),
+        }
+    }
+}
+
+fn exit(runner: &Runner<'_>, mut hold: Hold<'_>) {
+    hold.step(Event::Exited(runner.id));
+    hold.release();
+    runner.pool.exited.add(1);
+}

@@ -1,0 +1,15 @@
+//! Worker threads, and what code that runs on one may ask.
+
+mod blocking;
+pub(crate) mod clock;
+mod current;
+mod main_loop;
+mod runner;
+mod wait;
+
+pub use blocking::blocking;
+pub(crate) use current::{current_item, current_queue, on_engine_thread, set_engine_thread, with_runner};
+pub(crate) use main_loop::run;
+pub(crate) use runner::Runner;
+pub(crate) use wait::Patience;
+pub use wait::WaitPolicy;

@@ -1,0 +1,143 @@
+//! What a worker carries from one hold of the lock to the next.
+
+use super::clock;
+use crate::item::{Claimed, Header};
+use crate::pool::{Hold, Pool, Pwq, WorkerCell};
+use cmwq_core::id::WorkerId;
+use cmwq_core::time::Tick;
+use std::cell::Cell;
+use std::ptr::NonNull;
+
+/// Departures that have not been published: a run of items of the same pwq and phase slot.
+#[derive(Clone, Copy)]
+struct Leaving {
+    pwq: NonNull<Pwq>,
+    slot: u8,
+    count: u32,
+}
+
+/// One worker thread's own state. Items see it while they run.
+pub(crate) struct Runner<'a> {
+    pub(crate) pool: &'a Pool,
+    pub(crate) id: WorkerId,
+    cell: &'a WorkerCell,
+    /// O: unpublished departures.
+    leaving: Cell<Option<Leaving>>,
+    /// O: the item that runs.
+    item: Cell<Option<NonNull<Header>>>,
+    /// O: its queue.
+    queue: Cell<u64>,
+    /// O: how deep in `blocking` scopes the item is.
+    pub(super) blocking: Cell<u32>,
+    now: Cell<Tick>,
+    looks: Cell<u8>,
+}
+
+/// Looks between two readings of the clock while items are short. A stale time makes a busy worker seem less lively, so
+/// that a woken one joins in rather than watches.
+const LOOKS_PER_CLOCK: u8 = 16;
+
+impl<'a> Runner<'a> {
+    pub(super) fn new(pool: &'a Pool, id: WorkerId) -> Self {
+        Runner {
+            pool,
+            id,
+            cell: pool.cell(id),
+            leaving: Cell::new(None),
+            item: Cell::new(None),
+            queue: Cell::new(0),
+            blocking: Cell::new(0),
+            now: Cell::new(clock::now()),
+            looks: Cell::new(0),
+        }
+    }
+
+    pub(super) fn cell(&self) -> &'a WorkerCell {
+        self.cell
+    }
+
+    /// Takes the lock with the time as of a few items ago.
+    pub(super) fn hold(&self) -> Hold<'a> {
+        let looks = self.looks.get() + 1;
+        if looks >= LOOKS_PER_CLOCK {
+            return self.hold_now();
+        }
+        self.looks.set(looks);
+        self.pool.hold(self.now.get())
+    }
+
+    /// Takes the lock with the time as it is.
+    pub(super) fn hold_now(&self) -> Hold<'a> {
+        self.now.set(clock::now());
+        self.looks.set(0);
+        self.pool.hold(self.now.get())
+    }
+
+    /// The item that runs now, and the number of its queue.
+    pub(super) fn running(&self) -> Option<(NonNull<Header>, u64)> {
+        self.item.get().map(|item| (item, self.queue.get()))
+    }
+
+    /// Runs what the worker has claimed: one item directly, several through the batch word.
+    pub(super) fn run_claimed(&self, count: usize) {
+        if count == 1 {
+            // SAFETY: a single item is in no batch: nobody takes it back.
+            self.run_one(unsafe { self.cell.place(0) });
+        } else {
+            while let Some(place) = self.cell.batch.take() {
+                // SAFETY: the batch word has given the place to this worker.
+                self.run_one(unsafe { self.cell.place(place) });
+            }
+        }
+        self.publish_departures();
+        self.cell.stats.end();
+    }
+
+    fn run_one(&self, claimed: Claimed) {
+        let item = claimed.handle.0;
+        // SAFETY: W5 pending keeps alive: the item is claimed and not started.
+        let header = unsafe { item.as_ref() };
+        let pwq = header.pwq.get().expect("a pushed item names its pwq (W1)");
+        let slot = header.slot.get();
+        let vtable = header.vtable;
+        // SAFETY: pwqs live as long as their pool.
+        let queue = unsafe { pwq.as_ref() }.queue.get();
+        self.cell.stats.begin(queue, header.place.get());
+        self.item.set(Some(item));
+        self.queue.set(queue);
+        // SAFETY: this worker has claimed the item and runs it once.
+        unsafe { (vtable.run)(item, self) };
+        self.item.set(None);
+        self.depart(pwq, slot);
+    }
+
+    /// Counts an end. Ends of one pwq and phase are published together, for they are owed to the same flushes; the others'
+    /// are published before the next item runs.
+    fn depart(&self, pwq: NonNull<Pwq>, slot: u8) {
+        let leaving = match self.leaving.get() {
+            Some(run) if run.pwq == pwq && run.slot == slot => Leaving { count: run.count + 1, ..run },
+            _ => {
+                self.publish_departures();
+                Leaving { pwq, slot, count: 1 }
+            }
+        };
+        self.leaving.set(Some(leaving));
+    }
+
+    /// Publishes what has ended. Before the worker looks, sleeps or blocks.
+    pub(super) fn publish_departures(&self) {
+        if let Some(run) = self.leaving.take() {
+            // SAFETY: pwqs live as long as their pool.
+            unsafe { run.pwq.as_ref() }.depart(usize::from(run.slot), run.count);
+        }
+    }
+
+    /// Reports everything that has ended to the core. Before a look.
+    pub(super) fn report(&self, hold: &mut Hold<'_>) {
+        let claimed = self.cell.claimed.get();
+        let ended = if claimed > 1 { self.cell.batch.started() } else { claimed };
+        hold.report(self.id, ended);
+        self.cell.claimed.set(0);
+        self.cell.reported.set(0);
+    }
+}
