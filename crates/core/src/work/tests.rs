@@ -344,3 +344,17 @@ fn more_cancels_than_can_be_counted_release_nobody_early_and_everybody_once_idle
     item.make(Move::Finish);
     assert!(item.word.has_ended(next));
 }
+
+#[test]
+fn an_item_that_is_let_go_remembers_nothing() {
+    let mut item = Item::IDLE;
+    item.make(Move::Submit);
+    item.make(Move::Push);
+    item.word.let_go().apply(&mut item.word);
+    assert_eq!(
+        item.word,
+        WorkWord::IDLE,
+        "it can be submitted again at once, and pushed by whoever submits it"
+    );
+    assert!(matches!(item.word.submit(), Step::Write(_, Submit::Push)));
+}
