@@ -202,7 +202,16 @@ fn a_worker_told_to_end_leaves_the_stand_by_in_place() {
     assert_eq!((driver.state(W0), driver.state(W2)), (State::Dying, State::Idle));
     assert_eq!(driver.inbox, InboxWord::StandBy(Sleeper::Worker(W2)));
     assert_eq!(driver.wake(W0), Verdict::Exit);
-    assert_eq!(driver.inbox, InboxWord::StandBy(Sleeper::Worker(W2)), "taken with the inbox, and set again");
+    assert_eq!(driver.inbox, InboxWord::StandBy(Sleeper::Worker(W2)));
+}
+
+#[test]
+fn a_worker_told_to_end_that_has_taken_the_inbox_sets_the_mark_again() {
+    let config = PoolConfig { idle_floor: 1, idle_timeout: Span(0), ..eager() };
+    let mut driver = Driver::with_idle(config, 100, 3);
+    driver.cull();
+    assert_eq!(driver.look(W0), Verdict::Exit);
+    assert_eq!(driver.inbox, InboxWord::StandBy(Sleeper::Worker(W2)));
 }
 
 // ---- watching ----

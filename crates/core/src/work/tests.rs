@@ -357,3 +357,17 @@ fn setting_the_claim_bits_is_a_submission() {
         }
     }
 }
+
+#[test]
+fn an_item_that_is_let_go_remembers_nothing() {
+    let mut item = Item::IDLE;
+    item.make(Move::Submit);
+    item.make(Move::Push);
+    item.word.let_go().apply(&mut item.word);
+    assert_eq!(
+        item.word,
+        WorkWord::IDLE,
+        "it can be submitted again at once, and pushed by whoever submits it"
+    );
+    assert!(matches!(item.word.submit(), Step::Write(_, Submit::Push)));
+}
