@@ -1,9 +1,11 @@
-//! The only names of atomics in this crate: the real ones, or loom's under `--cfg cmwq_loom`.
+//! The only names of atomics in this crate: the real ones, or the model's under `--cfg cmwq_loom`.
 
-#[cfg(not(cmwq_loom))]
-pub use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 #[cfg(cmwq_loom)]
-pub use loom::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+pub use crate::model::{AtomicPtr, AtomicU32, AtomicU64};
+#[cfg(not(cmwq_loom))]
+pub use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
+
+pub use core::sync::atomic::Ordering;
 
 /// Tells the processor that this is a spin loop.
 pub fn spin_hint() {

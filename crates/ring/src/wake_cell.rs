@@ -76,6 +76,7 @@ impl<S: Sleep> WakeCell<S> {
         WakeCell { word: AtomicU32::new(WakeWord::RUN.bits()), sleep }
     }
 
+    #[cfg_attr(cmwq_loom, track_caller)]
     fn update<A>(&self, transition: impl Fn(WakeWord) -> Step<WakeWord, A>) -> A {
         // Ordering: acquire, for transitions that keep: a helper that acts on a claim it saw.
         let mut bits = self.word.load(Ordering::Acquire);
