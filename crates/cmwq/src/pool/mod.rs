@@ -129,6 +129,8 @@ impl Pool {
             *used = true;
             core.reuse_pwq(pwq.id, max_active);
             pwq.queue.set(queue);
+            // The new queue's arrivals begin at zero.
+            pwq.departures.reset();
             return NonNull::from(&**pwq);
         }
         let pwq = Box::new(Pwq::new(self, core.add_pwq(max_active)));
