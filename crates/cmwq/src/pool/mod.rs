@@ -65,6 +65,8 @@ pub(crate) struct Pool {
     cells: cells::Cells,
     /// I.
     pub(crate) setup: PoolSetup,
+    /// I: the pool itself, for those who need it longer than the queue that led to it.
+    pub(crate) this: Weak<Pool>,
     /// I: the engine, for its manager thread and its events.
     pub(crate) engine: Weak<Shared>,
     /// When the manager must look here; see the engine's manager.
@@ -86,7 +88,8 @@ unsafe impl Sync for Pool {}
 impl Pool {
     pub(crate) fn new(setup: PoolSetup, engine: Weak<Shared>) -> Arc<Pool> {
         let core = PoolCore::new(setup.config);
-        Arc::new(Pool {
+        Arc::new_cyclic(|this| Pool {
+            this: Weak::clone(this),
             inbox: CacheLine(Inbox::new(Sleeper::Manager)),
             lock: CacheLine(Lock::new(Guarded { core, actions: Actions::default(), pwqs: Vec::new() })),
             listed: CacheLine(AtomicU32::new(0)),
