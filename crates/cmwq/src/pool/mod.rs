@@ -69,6 +69,8 @@ pub(crate) struct Pool {
     cells: cells::Cells,
     /// I.
     pub(crate) setup: PoolSetup,
+    /// I: the pool itself, for those who need it longer than the queue that led to it.
+    pub(crate) this: Weak<Pool>,
     /// I: the engine, for its manager thread and its events.
     pub(crate) engine: Weak<Shared>,
     /// When the manager must look here; see the engine's manager.
@@ -90,7 +92,8 @@ unsafe impl Sync for Pool {}
 impl Pool {
     pub(crate) fn new(setup: PoolSetup, engine: Weak<Shared>) -> Arc<Pool> {
         let core = PoolCore::new(setup.config);
-        Arc::new(Pool {
+        Arc::new_cyclic(|this| Pool {
+            this: Weak::clone(this),
             inbox: CacheLine(Inbox::new(Sleeper::Manager)),
             lock: CacheLine(Lock::new(Guarded {
                 core,
@@ -140,6 +143,8 @@ impl Pool {
             *used = true;
             core.reuse_pwq(pwq.id, max_active);
             pwq.queue.set(queue);
+            // The new queue's arrivals begin at zero.
+            pwq.departures.reset();
             return NonNull::from(&**pwq);
         }
         let pwq = Box::new(Pwq::new(self, core.add_pwq(max_active)));
