@@ -157,6 +157,22 @@ fn two_flushes_are_both_woken() {
     });
 }
 
+/// One flush closes the phase and goes no further; the other finds it closed and looks for itself.
+#[test]
+fn a_flush_that_finds_its_phase_closed_waits_too() {
+    check(|| {
+        let queue = Queue::new();
+        let threads = [
+            spawn(&queue, |queue| submit(queue, 0)),
+            spawn(&queue, |queue| {
+                queue.word.update(|word| word.close(0, 0));
+            }),
+        ];
+        queue.flush();
+        join_all(threads);
+    });
+}
+
 #[test]
 fn two_workers_wake_a_flush() {
     check(|| {
