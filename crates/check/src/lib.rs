@@ -1,1 +1,7 @@
-//! Placeholder, replaced within the first commits.
+//! Exhaustive exploration of the protocols of the work queue, on the very code that ships.
+//!
+//! Each module models one protocol: threads whose steps apply the words and the cores of [`cmwq_core`], every
+//! interleaving of which is explored.
+#![forbid(unsafe_code)]
+
+pub mod seam;

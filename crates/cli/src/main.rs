@@ -1,11 +1,14 @@
 //! `cmwq`: looks at machines and measures work queues on them.
 #![forbid(unsafe_code)]
 
+mod bench;
 mod output;
+mod source;
 mod topo;
 
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 use output::Failure;
@@ -21,16 +24,36 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Topo(topo::Arguments),
+    Bench(bench::Arguments),
 }
 
 fn main() -> ExitCode {
-    let result = match Arguments::parse().command {
-        Command::Topo(arguments) => topo::run(&arguments),
+    let result = match Arguments::try_parse() {
+        Ok(arguments) => run(&arguments.command),
+        Err(error) => refuse(&error),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
+}
+
+fn run(command: &Command) -> Result<(), Failure> {
+    match command {
+        Command::Topo(arguments) => topo::run(arguments),
+        Command::Bench(arguments) => bench::run(arguments),
+    }
+}
+
+/// A bad value is named in one line; everything else is left to the parser, which ends the process.
+fn refuse(error: &clap::Error) -> Result<(), Failure> {
+    if !matches!(error.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue) {
+        error.exit();
+    }
+    let text = error.to_string();
+    let lines = text.lines().map(str::trim).take_while(|line| !line.is_empty());
+    let line = lines.collect::<Vec<_>>().join(" ");
+    Err(Failure::input(line.trim_start_matches("error: ")))
 }
 
 impl Failure {

@@ -8,7 +8,8 @@ pub const BATCH_ITEMS_MAX: usize = 16;
 pub const IDLE_WORKERS_FLOOR: u32 = 2;
 /// Culling starts when idle workers above the floor, times this, reach the busy ones (kernel: MAX_IDLE_WORKERS_RATIO).
 pub const IDLE_WORKERS_RATIO: u32 = 4;
-/// How long a surplus worker stays idle before it is culled. The kernel waits 300 s; a process gives memory back sooner.
+/// How long a surplus worker stays idle before it is culled. The kernel waits 300 s; a process gives memory back
+/// sooner.
 pub const IDLE_TIMEOUT: Span = Span::from_ms(10_000);
 /// How long the pool waits after a failed thread creation before it tries again (kernel: CREATE_COOLDOWN).
 pub const CREATE_COOLDOWN: Span = Span::from_ms(1_000);

@@ -50,9 +50,9 @@ impl WorkCell {
 
     /// Claims the item. Never blocks.
     pub fn submit(&self) -> Submit {
-        // Ordering: the value is only the CAS's first guess; a submission never keeps the word.
-        let guess = self.word.load(Ordering::Relaxed);
-        self.update(guess, WorkWord::submit)
+        // Ordering: one read-modify-write with acquire and release, also for a refusal; see `update`.
+        let old = self.word.fetch_or(WorkWord::CLAIM, Ordering::AcqRel);
+        WorkWord::from_bits(old).submitted()
     }
 
     /// Leaves the claimed next instance to the finisher, if there still is one. Never blocks.

@@ -5,7 +5,6 @@ use crate::item::{Claimed, Handle};
 use cmwq_core::id::{Sleeper, WorkerId};
 use cmwq_core::pool::{Event, PoolCore, Verdict};
 use cmwq_core::time::Tick;
-use cmwq_ring::sync::Ordering;
 use cmwq_ring::{LockGuard, Received};
 use cmwq_sys::futex::LinuxFutex;
 
@@ -18,7 +17,7 @@ pub(crate) struct Hold<'a> {
 
 /// What a hold decided, copied out so that it can be performed after unlock.
 pub(crate) struct Deferred {
-    wake: [Option<Sleeper>; 8],
+    wake: [Option<Sleeper>; 16],
     cull_at: Option<Tick>,
     retry_at: Option<Tick>,
 }
@@ -29,6 +28,7 @@ impl<'a> Hold<'a> {
         Hold { pool, guard, now }
     }
 
+    #[inline(always)]
     pub(crate) fn step(&mut self, event: Event<Handle>) {
         let Guarded { core, actions, .. } = &mut *self.guard;
         core.step(self.now, event, &mut super::links::Links { pool: self.pool }, actions);
@@ -69,7 +69,7 @@ impl<'a> Hold<'a> {
             }
         }
         if std::mem::take(&mut self.guard.actions.recall) {
-            self.recall_batches(None);
+            self.recall_batches();
         }
     }
 
@@ -125,16 +125,12 @@ impl<'a> Hold<'a> {
         self.report(worker, started.saturating_sub(1));
     }
 
-    /// Recalls every batch but that of `except`.
-    pub(crate) fn recall_batches(&mut self, except: Option<WorkerId>) {
-        for at in 0..self.guard.core.workers().len() as u32 {
-            if !self.guard.core.has_batches() {
-                break;
-            }
-            let worker = WorkerId(at);
-            if Some(worker) != except {
-                self.recall(worker);
-            }
+    /// Recalls every batch, the last claimed first, so that items come back to the worklist in their order.
+    fn recall_batches(&mut self) {
+        for at in (0..self.guard.core.batch_holders().count()).rev() {
+            // A recall may take the holder out of the list, never one before it.
+            let holder = self.guard.core.batch_holders().nth(at);
+            self.recall(holder.expect("holders before this one stay"));
         }
     }
 
@@ -153,19 +149,26 @@ impl<'a> Hold<'a> {
     /// Ends the hold: settles the stand-by mark, unlocks, issues the wake-ups. Answers how many were issued.
     pub(crate) fn release(mut self) -> u32 {
         if std::mem::take(&mut self.guard.actions.recall) {
-            self.recall_batches(None);
+            self.recall_batches();
             self.step(Event::Cover);
         }
         if self.pool.setup.shape == Shape::Inbox {
             self.settle();
         } else {
             self.guard.actions.stand_by = None;
-            let listed = u32::from(!self.guard.core.worklist().is_empty());
-            // Ordering: a hint for spinning workers.
-            if self.pool.listed.load(Ordering::Relaxed) != listed {
-                // Ordering: as above.
-                self.pool.listed.store(listed, Ordering::Relaxed);
+            let listed = !self.guard.core.worklist().is_empty();
+            if listed != self.guard.listed {
+                self.guard.listed = listed;
+                self.pool.listed.set(listed);
             }
+        }
+        let wanted = self.guard.core.wants_reports();
+        if wanted != self.guard.wants_reports {
+            self.guard.wants_reports = wanted;
+            self.pool.wants_reports.set(wanted);
+        }
+        if !self.guard.actions.has_deferred() {
+            return 0;
         }
         let deferred = self.deferred();
         let Hold { pool, guard, .. } = self;
@@ -180,7 +183,7 @@ impl<'a> Hold<'a> {
 
     fn deferred(&mut self) -> Deferred {
         let actions = &mut self.guard.actions;
-        let mut wake = [None; 8];
+        let mut wake = [None; 16];
         for (slot, sleeper) in wake.iter_mut().zip(actions.wake.iter()) {
             *slot = Some(sleeper);
         }

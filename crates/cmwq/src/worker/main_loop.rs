@@ -12,7 +12,6 @@ use cmwq_core::id::WorkerId;
 use cmwq_core::pool::{Event, Verdict};
 use cmwq_core::time::Span;
 use cmwq_ring::Wakened;
-use std::time::Duration;
 
 /// The body of a worker thread. Returns when the worker has been told to end.
 pub(crate) fn run(pool: &Pool, id: WorkerId) {
@@ -29,10 +28,12 @@ pub(crate) fn run(pool: &Pool, id: WorkerId) {
         match hold.verdict() {
             Verdict::Run => {
                 let count = hold.fill(id);
+                let alone = hold.core().nr_active_workers() == 1;
                 hold.release();
                 runner.run_claimed(count);
+                // Spin before the report, so that dense items cost one hold each. The worker still counts as busy.
+                spun = alone && pool.may_linger() && !patience.spin(pool.setup.wait, || pool.ends_linger());
                 hold = runner.hold();
-                spun = false;
             }
             Verdict::Create(worker) => {
                 hold.release();
@@ -42,27 +43,26 @@ pub(crate) fn run(pool: &Pool, id: WorkerId) {
             }
             Verdict::Rest { spin } if spin && !spun => {
                 hold.release();
-                spun = !patience.spin(pool.setup.wait, || pool.has_work());
+                spun = !patience.spin(pool.setup.wait, || pool.poll());
                 hold = runner.hold();
             }
             Verdict::Rest { .. } => {
-                hold = go_idle(&runner, hold);
+                let Some(awake) = go_idle(&runner, hold) else { return };
+                hold = awake;
                 spun = false;
             }
-            Verdict::Watch(interval) => hold = watch(&runner, hold, interval),
-            Verdict::Exit => {
-                hold.step(Event::Exited(id));
-                hold.release();
-                pool.exited.add(1);
-                return;
+            Verdict::Watch(interval) => {
+                let Some(awake) = watch(&runner, hold, interval) else { return };
+                hold = awake;
             }
+            Verdict::Exit => return exit(&runner, hold),
             Verdict::None => unreachable!("a look is always answered"),
         }
     }
 }
 
-/// Sleeps until woken; answers with the lock held and the core told.
-fn go_idle<'a>(runner: &Runner<'a>, mut hold: Hold<'a>) -> Hold<'a> {
+/// Sleeps until woken; answers with the lock held and the core told, or not at all when the worker has been told to end.
+fn go_idle<'a>(runner: &Runner<'a>, mut hold: Hold<'a>) -> Option<Hold<'a>> {
     let wake = &runner.cell().wake;
     hold.set_now(super::clock::now());
     // K1 announce before idle: from the next step on somebody may be told to wake this worker.
@@ -74,36 +74,51 @@ fn go_idle<'a>(runner: &Runner<'a>, mut hold: Hold<'a>) -> Hold<'a> {
     woken(runner)
 }
 
-fn woken<'a>(runner: &Runner<'a>) -> Hold<'a> {
+/// The core's answer to a wake-up comes before the inbox is taken: a worker that has been told to end must leave marks and
+/// items to others, and one that is to watch leaves them to the worker it watches.
+fn woken<'a>(runner: &Runner<'a>) -> Option<Hold<'a>> {
     let mut hold = runner.hold_now();
     hold.step(Event::Woken { worker: runner.id, progress: runner.pool.progress() });
+    obey(runner, hold)
+}
+
+fn obey<'a>(runner: &Runner<'a>, mut hold: Hold<'a>) -> Option<Hold<'a>> {
     match hold.verdict() {
         Verdict::Watch(interval) => watch(runner, hold, interval),
-        _ => hold,
+        Verdict::Exit => {
+            exit(runner, hold);
+            None
+        }
+        _ => Some(hold),
     }
 }
 
-/// Sleeps with a time-out until this worker joins in or goes back to sleep for good.
-fn watch<'a>(runner: &Runner<'a>, mut hold: Hold<'a>, mut interval: Span) -> Hold<'a> {
+/// Sleeps with a time-out until this worker joins in, goes back to sleep for good, or ends.
+fn watch<'a>(runner: &Runner<'a>, mut hold: Hold<'a>, mut interval: Span) -> Option<Hold<'a>> {
     let wake = &runner.cell().wake;
     loop {
         wake.announce();
         hold.release();
         runner.cell().stats.parks.bump();
-        let called = wake.park(Some(Duration::from(interval.to_duration())), cmwq_sys::clock::now);
-        if called == Wakened::Called {
+        if wake.park(Some(interval.to_duration()), cmwq_sys::clock::now) == Wakened::Called {
             return woken(runner);
         }
         hold = runner.hold_now();
-        let event = Event::WatchLook {
-            worker: runner.id,
-            progress: runner.pool.progress(),
-            inbox: hold.inbox_has_items(),
-        };
-        hold.step(event);
+        let inbox = hold.inbox_has_items();
+        hold.step(Event::WatchLook { worker: runner.id, progress: runner.pool.progress(), inbox });
         match hold.verdict() {
             Verdict::Watch(next) => interval = next,
-            _ => return hold,
+            Verdict::Exit => {
+                exit(runner, hold);
+                return None;
+            }
+            _ => return Some(hold),
         }
     }
+}
+
+fn exit(runner: &Runner<'_>, mut hold: Hold<'_>) {
+    hold.step(Event::Exited(runner.id));
+    hold.release();
+    runner.pool.exited.add(1);
 }

@@ -102,6 +102,7 @@ impl<'a> Runner<'a> {
         let vtable = header.vtable;
         // SAFETY: pwqs live as long as their pool.
         let queue = unsafe { pwq.as_ref() }.queue.get();
+        self.publish_departures_unless(pwq, slot);
         self.cell.stats.begin(queue, header.place.get());
         self.item.set(Some(item));
         self.queue.set(queue);
@@ -111,17 +112,19 @@ impl<'a> Runner<'a> {
         self.depart(pwq, slot);
     }
 
-    /// Counts an end. Ends of one pwq and phase are published together, for they are owed to the same flushes; the others'
-    /// are published before the next item runs.
+    /// Ends of one pwq and phase are published together, for they are owed to the same flushes; the others' are published
+    /// before the next item runs: it may wait for such a flush.
+    fn publish_departures_unless(&self, pwq: NonNull<Pwq>, slot: u8) {
+        if self.leaving.get().is_some_and(|run| run.pwq != pwq || run.slot != slot) {
+            self.publish_departures();
+        }
+    }
+
+    /// Counts an end.
     fn depart(&self, pwq: NonNull<Pwq>, slot: u8) {
-        let leaving = match self.leaving.get() {
-            Some(run) if run.pwq == pwq && run.slot == slot => Leaving { count: run.count + 1, ..run },
-            _ => {
-                self.publish_departures();
-                Leaving { pwq, slot, count: 1 }
-            }
-        };
-        self.leaving.set(Some(leaving));
+        // Only departures of this pwq and phase are unpublished, if any (see `run_one`).
+        let before = self.leaving.get().map_or(0, |run| run.count);
+        self.leaving.set(Some(Leaving { pwq, slot, count: before + 1 }));
     }
 
     /// Publishes what has ended. Before the worker looks, sleeps or blocks.

@@ -75,8 +75,10 @@ impl<T: Copy, const N: usize> Few<T, N> {
     }
 }
 
-/// Wake-ups a single lock hold can decide.
+/// Wake-ups that culling or closing decides in one hold of the lock.
 pub(super) const WAKES_MAX: usize = 8;
+/// Wake-ups that other decisions of the same hold may add.
+const WAKES_MORE: usize = 8;
 
 /// What has been decided in one hold of the lock. Reused from hold to hold.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -86,7 +88,7 @@ pub struct Actions<I: Copy> {
     /// The items to run, in order.
     pub batch: Few<I, BATCH_ITEMS_MAX>,
     /// Sleepers to wake, after unlock.
-    pub wake: Few<Sleeper, WAKES_MAX>,
+    pub wake: Few<Sleeper, { WAKES_MAX + WAKES_MORE }>,
     /// Put this sleeper's stand-by mark into the inbox before unlocking; if items have arrived, take them and step
     /// [`super::Event::Cover`].
     pub stand_by: Option<Sleeper>,
@@ -113,6 +115,11 @@ impl<I: Copy> Default for Actions<I> {
 }
 
 impl<I: Copy> Actions<I> {
+    /// Whether anything is to be performed after unlock.
+    pub fn has_deferred(&self) -> bool {
+        !self.wake.is_empty() || self.cull_at.is_some() || self.retry_at.is_some()
+    }
+
     /// Forgets what an earlier hold decided.
     pub fn clear(&mut self) {
         self.verdict = Verdict::None;

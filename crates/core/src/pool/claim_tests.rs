@@ -54,6 +54,19 @@ fn batches_are_recalled_when_an_item_has_to_wait() {
 }
 
 #[test]
+fn an_item_that_has_to_wait_brings_to_light_the_ends_nobody_has_reported() {
+    let mut driver = Driver::with_idle(PoolConfig { workers_max: 2, ..eager() }, 2, 2);
+    driver.submit_new(2);
+    driver.wake(W1);
+    driver.start(W1);
+    driver.end(W1);
+    driver.start(W1);
+    let late = driver.submit_new(1);
+    assert_eq!(driver.wake(W0), Verdict::Run, "the first has ended: one runs, two may");
+    assert_eq!(driver.batch(W0), late);
+}
+
+#[test]
 fn an_arrival_that_passes_its_gate_recalls_nothing() {
     let mut driver = Driver::with_idle(eager(), 100, 3);
     let items = driver.submit_new(3);
@@ -170,6 +183,17 @@ fn it_is_then_punted_to_the_worker_that_runs_it_now() {
 }
 
 #[test]
+fn each_worker_reports_its_own_run_of_an_item() {
+    let (mut driver, item) = past_the_first();
+    driver.submit(item);
+    driver.wake(W1);
+    driver.run_batch(W1);
+    driver.look(W1);
+    driver.submit(item);
+    assert_eq!(driver.wake(W0), Verdict::Run, "it has reported its run; the other one has come past its own");
+}
+
+#[test]
 fn an_end_reported_before_the_batch_is_over_does_not_shift_what_runs() {
     let (mut driver, _) = past_the_first();
     driver.block(W2);
@@ -211,6 +235,32 @@ fn items_given_back_stand_before_all_others_in_their_order() {
     driver.end(W1);
     driver.look(W1);
     assert_eq!(driver.batch(W1)[0], items[1]);
+}
+
+#[test]
+fn items_given_back_by_several_workers_stand_in_the_order_in_which_they_were_claimed() {
+    let mut driver = Driver::with_idle(PoolConfig { workers_max: 3, ..eager() }, 100, 3);
+    let items = driver.submit_new(40);
+    for worker in [W2, W1, W0] {
+        driver.wake(worker);
+        driver.start(worker);
+    }
+    let holders: Vec<WorkerId> = driver.core.batch_holders().collect();
+    assert_eq!(holders, [W2, W1, W0]);
+    driver.recall_all();
+    let _ = driver.settle();
+    let started: Vec<u32> = driver.started.iter().map(|s| s.1).collect();
+    let left: Vec<u32> = items.into_iter().filter(|item| !started.contains(item)).collect();
+    assert_eq!(driver.worklist(), left);
+}
+
+#[test]
+fn a_single_claimed_item_is_not_taken_back() {
+    let mut driver = Driver::with_idle(eager(), 100, 2);
+    let items = driver.submit_new(1);
+    driver.wake(W1);
+    assert!(!driver.cancel(items[0]), "its worker is about to start it");
+    assert_eq!(driver.start(W1), Some(items[0]));
 }
 
 // ---- withdrawing ----

@@ -26,6 +26,8 @@ pub struct PoolCore<I: Copy + Eq + Hash> {
     busy: BusySet<I>,
     /// Items punted to the worker that runs the same item.
     nr_scheduled: u32,
+    /// Items that wait behind `max_active`.
+    nr_inactive: u32,
     pub(super) nr_workers: u32,
     pub(super) nr_starting: u32,
     pub(super) nr_awake: u32,
@@ -34,8 +36,8 @@ pub struct PoolCore<I: Copy + Eq + Hash> {
     pub(super) nr_blocked: u32,
     /// Busy workers whose item is CPU-intensive and not blocked.
     pub(super) nr_intensive: u32,
-    /// Busy workers with more than one item claimed.
-    nr_batches: u32,
+    /// Busy workers with more than one item claimed, in the order in which they claimed.
+    batches: Vec<WorkerId>,
     /// Picked workers that left the idle list and have not run yet ([`ClaimPolicy::Leave`]).
     pub(super) nr_leaving: u32,
     /// Whose stand-by mark is in the inbox, or was when it was last looked at under the lock.
@@ -64,13 +66,14 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
             gates: Vec::new(),
             busy: BusySet::new(),
             nr_scheduled: 0,
+            nr_inactive: 0,
             nr_workers: 0,
             nr_starting: 0,
             nr_awake: 0,
             nr_busy: 0,
             nr_blocked: 0,
             nr_intensive: 0,
-            nr_batches: 0,
+            batches: Vec::new(),
             nr_leaving: 0,
             standby: Some(Sleeper::Manager),
             watch: None,
@@ -94,6 +97,9 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     }
 
     /// One event. `now` never runs backwards by more than the clocks of two CPUs differ.
+    ///
+    /// Inlined, so that a driver that names its event calls what serves it.
+    #[inline(always)]
     pub fn step<S: Items<Item = I>>(
         &mut self,
         now: Tick,
@@ -132,7 +138,10 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     fn arrive<S: Items<Item = I>>(&mut self, items: &mut S, item: I, actions: &mut Actions<I>) {
         match self.gates[items.pwq(item).index()].arrive(items, item) {
             Admission::Active => self.worklist.push_back(items, item),
-            Admission::Inactive => actions.recall |= self.nr_batches > 0,
+            Admission::Inactive => {
+                self.nr_inactive += 1;
+                actions.recall |= !self.batches.is_empty();
+            }
         }
     }
 
@@ -153,6 +162,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
             self.workers[worker.index()].nr_reported += 1;
         }
         if let Some(next) = self.gates[pwq.index()].finish(items) {
+            self.nr_inactive -= 1;
             self.worklist.push_back(items, next);
         }
     }
@@ -166,7 +176,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         let Some(at) = slot.batch.iter().position(|&i| i == item) else { return false };
         slot.batch.remove(at);
         if slot.batch.is_empty() {
-            self.nr_batches -= 1;
+            self.batches.retain(|&w| w != worker);
         }
         true
     }
@@ -174,6 +184,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     fn cancel<S: Items<Item = I>>(&mut self, items: &mut S, item: I) {
         let gate = items.pwq(item).index();
         if items.is_inactive(item) {
+            self.nr_inactive -= 1;
             self.gates[gate].unlink(items, item);
             return;
         }
@@ -190,6 +201,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
             None => self.worklist.unlink(items, item),
         }
         if let Some(next) = self.gates[gate].finish(items) {
+            self.nr_inactive -= 1;
             self.worklist.push_back(items, next);
         }
     }
@@ -279,7 +291,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
                 self.workers[runner.index()].scheduled.push_back(items, item);
                 self.nr_scheduled += 1;
                 // The runner must come to the lock right after the item it runs, not after its whole batch.
-                actions.recall |= self.nr_batches > 0;
+                actions.recall |= !self.batches.is_empty();
                 continue;
             }
             if !self.gates[items.pwq(item).index()].inactive().is_empty() {
@@ -293,7 +305,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
             let slot = &mut self.workers[worker.index()];
             slot.batch.extend(actions.batch.iter());
             slot.nr_reported = 0;
-            self.nr_batches += 1;
+            self.batches.push(worker);
         }
     }
 
@@ -412,8 +424,13 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     fn woken(&mut self, now: Tick, worker: WorkerId, progress: u64, actions: &mut Actions<I>) {
         match self.workers[worker.index()].state {
             State::Idle => {}
-            // Picked as a watcher, told to end, or woken late for a cycle that is over.
-            State::Awake | State::Dying | State::Watching | State::Busy => return,
+            // Told to end: it leaves without taking the inbox, whose stand-by mark and items are others' to see.
+            State::Dying => {
+                actions.verdict = Verdict::Exit;
+                return;
+            }
+            // Picked as a watcher, or woken late for a cycle that is over.
+            State::Awake | State::Watching | State::Busy => return,
             State::Gone | State::Starting => unreachable!("{worker} was woken and does not sleep"),
         }
         self.leave_idle(worker);
@@ -523,7 +540,13 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
 
     /// Whether a worker holds items of a batch that others could take back.
     pub fn has_batches(&self) -> bool {
-        self.nr_batches > 0
+        !self.batches.is_empty()
+    }
+
+    /// Workers that hold a batch, in the order in which they claimed. Recall the last of them first, so that the items
+    /// come back to the worklist in the order in which they left it.
+    pub fn batch_holders(&self) -> impl DoubleEndedIterator<Item = WorkerId> + '_ {
+        self.batches.iter().copied()
     }
 
     /// Whether the worker has claimed several items and not reported them all.
@@ -539,6 +562,12 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     /// Who watches.
     pub fn watcher(&self) -> Option<WorkerId> {
         self.watch.map(|w| w.worker)
+    }
+
+    /// Whether somebody waits for ends to be reported: an item behind `max_active` or behind the same item, or the end of
+    /// the pool. A worker with nothing to run then does not linger before it reports.
+    pub fn wants_reports(&self) -> bool {
+        self.nr_inactive > 0 || self.nr_scheduled > 0 || self.closing
     }
 
     /// Whether no caller-owned item runs.

@@ -62,13 +62,35 @@ fn nobody_is_culled_before_the_time_out_and_the_culler_comes_again() {
 
 #[test]
 fn only_those_idle_long_enough_are_culled() {
-    let mut driver = Driver::with_idle(eager(), 100, 5);
+    let mut driver = Driver::with_idle(eager(), 100, 4);
     driver.pass(Span(1_000));
-    driver.wake(WorkerId(1));
-    driver.sleep(WorkerId(1));
+    for worker in 1..4 {
+        driver.wake(WorkerId(worker));
+        driver.sleep(WorkerId(worker));
+    }
     driver.now = Tick(0) + limits::IDLE_TIMEOUT;
     driver.cull();
-    assert_eq!(dying(&driver), [0, 2, 3], "worker 1 has been up meanwhile");
+    assert_eq!(dying(&driver), [0], "the others have been up meanwhile");
+    assert_eq!(driver.cull_at, Some(Tick(1_000) + limits::IDLE_TIMEOUT));
+}
+
+#[test]
+fn a_worker_being_created_counts_as_idle() {
+    let mut driver = idle_and_busy(PoolConfig { workers_max: 4, ..eager() }, 1, 2);
+    driver.submit_new(3);
+    assert_eq!(driver.wake(WorkerId(0)), Verdict::Create(WorkerId(3)));
+    driver.cull();
+    for worker in [1, 2] {
+        driver.end(WorkerId(worker));
+        driver.look(WorkerId(worker));
+        driver.run_batch(WorkerId(worker));
+    }
+    driver.look(WorkerId(2));
+    driver.run_batch(WorkerId(2));
+    driver.sleep(WorkerId(1));
+    assert_eq!(driver.cull_at, None);
+    driver.sleep(WorkerId(2));
+    assert!(driver.cull_at.is_some(), "two idle ones and one to come");
 }
 
 #[test]
@@ -100,6 +122,18 @@ fn the_stand_by_is_never_culled() {
     driver.submit_new(1);
     driver.cull();
     assert_eq!(dying(&driver), [0, 1], "a submission without the lock may be about to wake it");
+}
+
+#[test]
+fn a_worker_whose_mark_has_been_withdrawn_may_be_culled() {
+    let config = PoolConfig { idle_floor: 0, idle_timeout: Span(0), ..eager() };
+    let mut driver = Driver::with_idle(config, 100, 2);
+    driver.take();
+    driver.step(Event::Cull);
+    driver.step(Event::Cover);
+    let _ = driver.settle();
+    assert_eq!(dying(&driver), [0, 1]);
+    assert_eq!(driver.inbox, InboxWord::StandBy(Sleeper::Manager));
 }
 
 #[test]

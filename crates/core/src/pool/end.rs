@@ -14,7 +14,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         let watcher = self.watch.map(|w| w.worker);
         let sleepers: Vec<WorkerId> = self.idle.iter().chain(&self.kicked).copied().chain(watcher).collect();
         for worker in sleepers {
-            if actions.wake.is_full() {
+            if actions.wake.len() >= super::action::WAKES_MAX {
                 break;
             }
             self.watch = self.watch.filter(|w| w.worker != worker);

@@ -74,10 +74,12 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         hold(obliged, "B1 baton", "items are queued and nobody is obliged to look")
     }
 
-    /// `B2 cover`: in a pool that does not manage concurrency, whenever items are queued, an idle worker sleeps and
-    /// every worker that is up is inside an item, then somebody has been woken or watches.
+    /// `B2 cover`: whenever items are queued, every worker that is up is inside an item, and somebody could help - an
+    /// idle worker, or one yet to be created when all those items block - then somebody has been woken or watches. In
+    /// a pool that manages concurrency a worker that runs suffices.
     pub fn check_cover(&self, outside: &Outside<'_, I>) -> Result<(), Broken> {
-        let could_help = !self.idle.is_empty();
+        let all_block = self.nr_awake + self.nr_busy == self.nr_blocked;
+        let could_help = !self.idle.is_empty() || all_block && self.may_create();
         if self.config.managed && self.nr_running() > 0 || !self.is_pending(outside) || !could_help {
             return Ok(());
         }

@@ -143,7 +143,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
 
     pub(super) fn cull(&mut self, now: Tick, actions: &mut Actions<I>) {
         self.manage.cull_armed = false;
-        while self.too_many_workers() && !actions.wake.is_full() {
+        while self.too_many_workers() && actions.wake.len() < super::action::WAKES_MAX {
             let Some(&oldest) = self.idle.iter().find(|&&w| !self.is_shielded(w)) else { break };
             let idle_for = now.since(self.workers[oldest.index()].last_active);
             if idle_for < self.config.idle_timeout {
@@ -210,7 +210,10 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         actions: &mut Actions<I>,
     ) {
         let Some(mut watch) = self.watch.filter(|w| w.worker == worker) else {
-            // Picked meanwhile, or told to end: the next look says which.
+            // Picked meanwhile: it is awake. Told to end: it leaves without taking the inbox.
+            if self.workers[worker.index()].state == State::Dying {
+                actions.verdict = Verdict::Exit;
+            }
             return;
         };
         let pending = inbox || !self.worklist.is_empty() || self.has_batches();
@@ -220,6 +223,8 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         if pending && slow && self.nr_awake == 0 {
             self.watch = None;
             self.set_awake(worker);
+            // What a stuck worker has claimed and not started is taken back from it.
+            actions.recall |= self.has_batches();
             return;
         }
         let idle_look = started == 0 && !pending;

@@ -121,6 +121,18 @@ fn claims_are_fair_shares_and_at_most_a_batch() {
 }
 
 #[test]
+fn a_blocked_worker_has_no_share() {
+    let mut driver = Driver::with_idle(PoolConfig { workers_max: 2, ..eager() }, 100, 2);
+    driver.submit_new(1);
+    driver.wake(W1);
+    driver.start(W1);
+    driver.block(W1);
+    let items = driver.submit_new(8);
+    driver.wake(W0);
+    assert_eq!(driver.batch(W0), items);
+}
+
+#[test]
 fn a_last_single_item_is_claimed_however_many_share() {
     let mut driver = Driver::with_idle(single(eager()), 100, 4);
     let items = driver.submit_new(3);
@@ -190,7 +202,16 @@ fn a_worker_told_to_end_leaves_the_stand_by_in_place() {
     assert_eq!((driver.state(W0), driver.state(W2)), (State::Dying, State::Idle));
     assert_eq!(driver.inbox, InboxWord::StandBy(Sleeper::Worker(W2)));
     assert_eq!(driver.wake(W0), Verdict::Exit);
-    assert_eq!(driver.inbox, InboxWord::StandBy(Sleeper::Worker(W2)), "taken with the inbox, and set again");
+    assert_eq!(driver.inbox, InboxWord::StandBy(Sleeper::Worker(W2)));
+}
+
+#[test]
+fn a_worker_told_to_end_that_has_taken_the_inbox_sets_the_mark_again() {
+    let config = PoolConfig { idle_floor: 1, idle_timeout: Span(0), ..eager() };
+    let mut driver = Driver::with_idle(config, 100, 3);
+    driver.cull();
+    assert_eq!(driver.look(W0), Verdict::Exit);
+    assert_eq!(driver.inbox, InboxWord::StandBy(Sleeper::Worker(W2)));
 }
 
 // ---- watching ----
@@ -315,6 +336,31 @@ fn nobody_watches_workers_that_have_been_inside_an_item_for_long() {
     driver.pass(limits::WATCH_INTERVAL.0);
     driver.submit_new(1);
     assert_eq!(driver.wake(W0), Verdict::Run);
+}
+
+#[test]
+fn nobody_watches_beside_a_worker_that_is_awake() {
+    let mut driver = Driver::with_idle(PoolConfig::default(), 100, 3);
+    driver.submit_new(1);
+    driver.wake(W2);
+    driver.start(W2);
+    driver.pass(limits::WATCH_INTERVAL.0);
+    driver.wake(W1);
+    driver.end(W2);
+    driver.submit_new(1);
+    driver.look(W2);
+    assert_eq!(driver.wake(W0), Verdict::Rest { spin: false }, "another one will see what arrives");
+}
+
+#[test]
+fn a_watcher_that_looks_puts_the_mark_back() {
+    let mut driver = watched();
+    driver.end(W1);
+    driver.look(W1);
+    driver.start(W1);
+    driver.block(W1);
+    assert!(matches!(driver.wake(W0), Verdict::Watch(_)), "woken for nothing, it withdraws its own mark");
+    assert_eq!(driver.inbox, InboxWord::StandBy(Sleeper::Worker(W0)));
 }
 
 #[test]
@@ -455,6 +501,7 @@ fn a_worker_that_was_told_to_rest_before_the_close_leaves_when_it_goes_idle() {
     driver.close();
     driver.step(Event::GoIdle(W1));
     let _ = driver.settle();
+    assert!(driver.woken.contains(&Sleeper::Worker(W1)), "it is told so at once");
     assert_eq!(driver.wake(W1), Verdict::Exit);
     assert_eq!(driver.wake(W0), Verdict::Exit);
 }

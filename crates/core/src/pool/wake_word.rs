@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | RUN | awake, or about to look before it sleeps again | PARKED (owner) |
 //! | PARKED | sleeps or is about to; owed nothing | CLAIMED (a waker), RUN (owner) |
-//! | CLAIMED | a waker has taken on the wake-up and has not yet issued it | ISSUED (any waker that issued it), RUN (owner) |
+//! | CLAIMED | a waker has taken on the wake-up and has not yet issued it | ISSUED (who issued it), RUN (owner) |
 //! | ISSUED | the system call that wakes has returned | RUN (owner) |
 //!
 //! The bits above the state are an epoch that grows with every PARKED: a mark "issued" that arrives a cycle late must

@@ -4,9 +4,9 @@
 //! |---|---|---|---|
 //! | 0 | PENDING | the submission that claims the item | the worker that starts it, or a cancel |
 //! | 1 | RUNNING | the worker that starts it | the worker that finishes it |
-//! | 2 | HANDED | a submission that found it RUNNING and has filled in where it goes | the finisher, who then pushes it |
+//! | 2 | HANDED | a submission that found it RUNNING, once it has filled in where it goes | the finisher, who pushes |
 //! | 3 | WAITERS | a thread about to sleep until an instance has ended | whoever ends an instance |
-//! | 8..16 | skips | cancels of pending instances while another one runs (saturates) | the finisher, who counts them all |
+//! | 8..16 | skips | cancels of pending instances during a run (saturates) | the finisher, who counts them all |
 //! | 32.. | ended | - | counts instances that have ended (finished or cancelled), wraps |
 //!
 //! PENDING without RUNNING and without HANDED is either in transit (claimed, not yet pushed) or linked in a pool.
@@ -117,6 +117,17 @@ impl WorkWord {
         }
         let answer = if self.is_running() { Submit::HandOver } else { Submit::Push };
         Step::Write(WorkWord(self.0 | PENDING), answer)
+    }
+
+    /// The bits that [`WorkWord::submit`] sets, whatever the word: one read-modify-write `word | CLAIM` does the same, and
+    /// [`WorkWord::submitted`] tells from the old word what it meant.
+    pub const CLAIM: u64 = PENDING;
+
+    /// What a submission that has set [`WorkWord::CLAIM`] learns from the word as it was before.
+    pub const fn submitted(self) -> Submit {
+        match self.submit() {
+            Step::Keep(answer) | Step::Write(_, answer) => answer,
+        }
     }
 
     /// Leaves a claimed next instance to the finisher, if the item still runs.
