@@ -124,6 +124,8 @@ impl Drive<'_> {
                 self.me().item = item;
             }
             self.end_hold(&actions, if single { Pc::Start } else { Pc::Take });
+        } else if actions.verdict == Verdict::Again {
+            self.hold(Purpose::Look, true);
         } else {
             self.decided(actions.verdict);
         }
@@ -153,7 +155,7 @@ impl Drive<'_> {
                 self.unlock();
             }
             Verdict::Exit => self.exit(),
-            Verdict::Run | Verdict::None => unreachable!("{worker} was told nothing"),
+            Verdict::Run | Verdict::Again | Verdict::None => unreachable!("{worker} was told nothing"),
         }
     }
 

@@ -33,6 +33,10 @@ pub(crate) fn run(pool: &Pool, id: WorkerId) {
                 hold = runner.hold();
                 spun = false;
             }
+            Verdict::Again => {
+                hold.release();
+                hold = runner.hold();
+            }
             Verdict::Create(worker) => {
                 hold.release();
                 let created = pool.create_worker(worker);
