@@ -115,18 +115,16 @@ impl Drive<'_> {
     pub(super) fn recall_one(&mut self) -> bool {
         let holders: Vec<WorkerId> = self.recallable();
         let oldest_first = self.is(Variant::RecallOldestFirst);
-        let Some(&worker) = (if oldest_first { holders.first() } else { holders.last() }) else { return false };
+        let Some(&worker) = (if oldest_first { holders.first() } else { holders.last() }) else {
+            return false;
+        };
         self.recall(worker);
         holders.len() > 1
     }
 
-    /// Workers with places that can be taken back, in the order in which they claimed.
+    /// Workers with places that can be taken back or ends that can be reported, in the order in which they claimed.
     fn recallable(&self) -> Vec<WorkerId> {
-        let has_places = |w: &WorkerId| {
-            let word = self.seam.memory.batches[w.index()];
-            word.next() < word.end()
-        };
-        self.seam.core.batch_holders().filter(has_places).collect()
+        self.seam.core.batch_holders().collect()
     }
 
     pub(super) fn recall(&mut self, worker: WorkerId) {

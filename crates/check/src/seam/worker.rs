@@ -123,6 +123,8 @@ impl Drive<'_> {
                 self.me().item = item;
             }
             self.end_hold(&actions, if single { Pc::Start } else { Pc::Take });
+        } else if actions.verdict == Verdict::Again {
+            self.hold(Purpose::Look, true);
         } else {
             self.decided(actions.verdict);
         }
@@ -152,7 +154,7 @@ impl Drive<'_> {
                 self.unlock();
             }
             Verdict::Exit => self.exit(),
-            Verdict::Run | Verdict::None => unreachable!("{worker} was told nothing"),
+            Verdict::Run | Verdict::Again | Verdict::None => unreachable!("{worker} was told nothing"),
         }
     }
 

@@ -35,6 +35,10 @@ pub(crate) fn run(pool: &Pool, id: WorkerId) {
                 hold = runner.hold();
                 runner.report(&mut hold, &filled);
             }
+            Verdict::Again => {
+                hold.release();
+                hold = runner.hold();
+            }
             Verdict::Create(worker) => {
                 hold.release();
                 let created = pool.create_worker(worker);

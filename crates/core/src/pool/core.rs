@@ -36,7 +36,7 @@ pub struct PoolCore<I: Copy + Eq + Hash> {
     pub(super) nr_blocked: u32,
     /// Busy workers whose item is CPU-intensive and not blocked.
     pub(super) nr_intensive: u32,
-    /// Busy workers with more than one item claimed, in the order in which they claimed.
+    /// Busy workers with more than one item claimed and not reported, in the order in which they claimed.
     batches: Vec<WorkerId>,
     /// Picked workers that left the idle list and have not run yet ([`ClaimPolicy::Leave`]).
     pub(super) nr_leaving: u32,
@@ -175,7 +175,8 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         let slot = &mut self.workers[worker.index()];
         let Some(at) = slot.batch.iter().position(|&i| i == item) else { return false };
         slot.batch.remove(at);
-        if slot.batch.is_empty() {
+        if slot.batch.len() == 1 {
+            // What is left is the item it is inside, or about to be.
             self.batches.retain(|&w| w != worker);
         }
         true
@@ -240,6 +241,11 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         }
         let has_own = !self.workers[worker.index()].scheduled.is_empty();
         let others_run = self.nr_running() > 1 && self.config.managed;
+        if !has_own && self.worklist.is_empty() && self.has_items_waiting() {
+            actions.recall = true;
+            actions.verdict = Verdict::Again;
+            return;
+        }
         if !has_own && (self.worklist.is_empty() || others_run) {
             actions.verdict = self.nothing_to_do(worker, actions);
             return;
@@ -352,7 +358,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
             (None, true) => Sleeper::Manager,
             (None, false) => return,
         };
-        if self.worklist.is_empty() {
+        if !self.has_items_waiting() {
             actions.stand_by = Some(sleeper);
             self.standby = Some(sleeper);
         } else {
@@ -367,6 +373,12 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
             || self.nr_leaving > 0
             || !self.kicked.is_empty()
             || self.manage.manager_thread_comes
+    }
+
+    /// Whether items could start if a worker came: listed ones, and those in the batches of workers that may be inside a long
+    /// item. A pool that manages concurrency lets one worker run anyway.
+    pub(super) fn has_items_waiting(&self) -> bool {
+        !self.worklist.is_empty() || (!self.config.managed && self.has_batches())
     }
 
     /// The worker to wake next: the most recently idle one, else the one that watches.
@@ -538,7 +550,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         &self.gates[pwq.index()]
     }
 
-    /// Whether a worker holds items of a batch that others could take back.
+    /// Whether a worker holds items of a batch that others could take back, as far as the lock knows.
     pub fn has_batches(&self) -> bool {
         !self.batches.is_empty()
     }

@@ -98,7 +98,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     /// The engine's manager thread looks: it makes the worker that nobody else can make.
     pub(super) fn manager_look(&mut self, now: Tick, inbox: bool, actions: &mut Actions<I>) {
         self.manage.manager_thread_comes = false;
-        if !inbox && self.worklist.is_empty() {
+        if !inbox && !self.has_items_waiting() {
             self.cover(now, actions);
             return;
         }

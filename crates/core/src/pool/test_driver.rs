@@ -371,9 +371,12 @@ impl Driver {
             Verdict::Create(other) => thread.creates = Some(other),
             Verdict::Watch(_) => thread.is_asleep = true,
             Verdict::Exit => self.step(Event::Exited(worker)),
-            Verdict::Rest { .. } | Verdict::None => {}
+            Verdict::Rest { .. } | Verdict::None | Verdict::Again => {}
         }
-        self.settle()
+        match self.settle() {
+            Verdict::Again => self.look(worker),
+            verdict => verdict,
+        }
     }
 
     /// The worker starts the next item of its batch.
