@@ -2,7 +2,7 @@
 
 use super::config::Config;
 use super::property::{Reached, Reaches, Rule};
-use super::state::{Came, Owed, Pc, Purpose, Seam, Stage, Thread, Who};
+use super::state::{Owed, Pc, Purpose, Seam, Stage, Thread, Who};
 use super::variant::Variant;
 use cmwq_core::id::{Sleeper, WorkerId};
 use cmwq_core::list::Items;
@@ -72,7 +72,7 @@ impl Drive<'_> {
             if !for_work {
                 self.reached.mark(Reached::Culled);
             }
-            self.me().owes.push(Owed { sleeper, stage: Stage::Claim, for_work, by_mark: false });
+            self.me().owes.push(Owed::new(sleeper, for_work, false));
         }
         self.seam.retry |= actions.retry_at.is_some();
         actions
@@ -132,6 +132,7 @@ impl Drive<'_> {
     pub(super) fn recall(&mut self, worker: WorkerId) {
         let at = worker.index();
         let word = &mut self.seam.memory.batches[at];
+        let started = word.next();
         let (from, to) = word.recall().apply(word);
         let places = self.seam.threads[self.worker_index(worker)].places;
         let mut back: Vec<u8> = places.as_slice()[from..to].to_vec();
@@ -143,6 +144,29 @@ impl Drive<'_> {
         }
         for item in back {
             self.event(Event::Return(worker, item));
+        }
+        self.report_ended(worker, started);
+    }
+
+    /// Reports on behalf of a worker what it has ended: all it has started but the last, in which it may still be.
+    fn report_ended(&mut self, worker: WorkerId, started: usize) {
+        let index = self.worker_index(worker);
+        while usize::from(self.seam.threads[index].reported) + 1 < started {
+            let thread = &mut self.seam.threads[index];
+            let item = thread.finished.as_slice()[0];
+            thread.finished.remove(item);
+            thread.reported += 1;
+            self.finish_event(worker, item);
+            self.reached.mark(Reached::ReportedFor);
+        }
+    }
+
+    pub(super) fn finish_event(&mut self, worker: WorkerId, item: u8) {
+        let before = self.seam.core.worklist().len();
+        let pwq = self.seam.memory.pwq(item);
+        self.event(Event::Finish { worker, item, pwq, owned_by_caller: false });
+        if self.seam.core.worklist().len() > before {
+            self.reached.mark(Reached::Activated);
         }
     }
 
@@ -205,20 +229,16 @@ impl Drive<'_> {
         self.hold(Purpose::Cover, recall);
     }
 
-    /// A worker that finds that it would have to wake itself is simply awake.
+    /// A worker may find that it has to wake itself.
     fn cover_again(&mut self) {
         let actions = self.event(Event::Cover);
-        let then = self.me().then;
-        if let (Who::Worker(at), Pc::Enter(_)) = (self.who, then) {
+        if let Who::Worker(at) = self.who {
             let own = Sleeper::Worker(WorkerId(u32::from(at)));
-            if let Some(owed) = self.me().owes.iter().position(|o| o.sleeper == own) {
-                self.me().owes.remove(owed);
+            if self.me().owes.iter().any(|o| o.sleeper == own) {
                 self.reached.mark(Reached::WokeItself);
-                self.resume();
-                self.came(Came::Called);
-                return;
             }
         }
+        let then = self.me().then;
         self.end_hold(&actions, then);
     }
 
@@ -252,6 +272,10 @@ impl Drive<'_> {
         };
         let early = self.is(Variant::IssuedEarly);
         let next = match owed.stage {
+            Stage::Call => {
+                self.seam.called = true;
+                Some(Stage::Claim)
+            }
             Stage::Claim => {
                 let word = &mut self.seam.threads[sleeper].word;
                 match word.claim().apply(word) {
@@ -384,7 +408,7 @@ impl Drive<'_> {
         self.seam.order.push(item);
         if let Some(sleeper) = pushed.wake {
             self.reached.mark(Reached::MarkReplaced);
-            self.me().owes.push(Owed { sleeper, stage: Stage::Claim, for_work: true, by_mark: true });
+            self.me().owes.push(Owed::new(sleeper, true, true));
         }
         self.after_wakes();
     }

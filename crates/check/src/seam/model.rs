@@ -103,7 +103,7 @@ const RULES: [(Rule, Condition); 13] = rules!(
     Held
 );
 
-const SITUATIONS: [(Reached, Condition); 29] = situations!(
+const SITUATIONS: [(Reached, Condition); 30] = situations!(
     MarkReplaced,
     Withdrawn,
     StandByFailed,
@@ -121,6 +121,7 @@ const SITUATIONS: [(Reached, Condition); 29] = situations!(
     Watched,
     WatcherJoined,
     Recalled,
+    ReportedFor,
     HeldInBatch,
     Blocked,
     Inactive,
@@ -212,6 +213,8 @@ impl Seam {
             now: 0,
             failures: 0,
             retry: false,
+            due: false,
+            called: false,
             order: Row::default(),
             queued: [0; ITEMS_MAX],
             ended: [0; ITEMS_MAX],
@@ -283,7 +286,7 @@ impl Seam {
                 let first = &mut self.threads[0];
                 first.then = first.pc;
                 first.pc = Pc::Wakes;
-                first.owes.push(Owed { sleeper, stage: Stage::Claim, for_work: true, by_mark: true });
+                first.owes.push(Owed::new(sleeper, true, true));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::drive::Drive;
 use super::property::Reached;
-use super::state::{Owed, Pc, Purpose, Stage};
+use super::state::{Owed, Pc, Purpose};
 use super::variant::Variant;
 use cmwq_core::id::{Sleeper, WorkerId};
 use cmwq_core::list::Items;
@@ -30,6 +30,7 @@ impl Drive<'_> {
                 if self.choice == 1 {
                     // Its clock: a failed creation has cooled down.
                     self.seam.retry = false;
+                    self.seam.due = true;
                     self.resume();
                     self.goto(self.manager_wakes());
                 } else {
@@ -49,6 +50,12 @@ impl Drive<'_> {
     }
 
     fn step_manager_look(&mut self) {
+        let due = std::mem::take(&mut self.seam.due);
+        if !std::mem::take(&mut self.seam.called) && !due {
+            // Woken for nothing, or late.
+            self.goto(self.manager_rests());
+            return;
+        }
         self.lock();
         let inbox = matches!(self.seam.inbox, InboxWord::List(_));
         let actions = self.event(Event::ManagerLook { inbox });
@@ -86,7 +93,7 @@ impl Drive<'_> {
             Some(victim) => {
                 self.seam.doomed |= 1 << victim.0;
                 let sleeper = Sleeper::Worker(victim);
-                self.me().owes.push(Owed { sleeper, stage: Stage::Claim, for_work: false, by_mark: false });
+                self.me().owes.push(Owed::new(sleeper, false, false));
             }
             None => {
                 self.event(Event::Cull);

@@ -136,6 +136,8 @@ reached! {
     WatcherJoined = "watcher-joined",
     /// Items were taken back from a batch.
     Recalled = "recalled",
+    /// An end was reported on behalf of the worker that had come past it.
+    ReportedFor = "reported-for",
     /// An item waited in the batch of a worker that is inside another one.
     HeldInBatch = "held-in-batch",
     /// An item blocked.

@@ -49,6 +49,7 @@ impl Seam {
             Pc::Wakes => {
                 let owed = thread.owes[0];
                 let verb = match owed.stage {
+                    Stage::Call => "leaves word for",
                     Stage::Claim => "claims the wake-up of",
                     Stage::Issue(_) => "issues the wake-up of",
                     Stage::Mark(_) => "marks issued the wake-up of",

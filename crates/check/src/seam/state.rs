@@ -188,6 +188,8 @@ pub enum Pc {
 /// How far a wake-up has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
+    /// The manager has many pools: it is to be told of this one first.
+    Call,
     /// To be claimed.
     Claim,
     /// Claimed; the system call comes.
@@ -210,6 +212,13 @@ pub struct Owed {
     pub by_mark: bool,
 }
 
+impl Owed {
+    pub(super) fn new(sleeper: Sleeper, for_work: bool, by_mark: bool) -> Owed {
+        let stage = if sleeper == Sleeper::Manager { Stage::Call } else { Stage::Claim };
+        Owed { sleeper, stage, for_work, by_mark }
+    }
+}
+
 /// One thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Thread {
@@ -223,6 +232,8 @@ pub struct Thread {
     pub(super) places: Row,
     /// Items it has run and not reported.
     pub(super) finished: Row,
+    /// How many of its batch have been reported, by itself or on its behalf.
+    pub(super) reported: u8,
     pub(super) owes: Vec<Owed>,
     pub(super) word: WakeWord,
     /// The system has been asked to wake it.
@@ -252,6 +263,10 @@ pub struct Seam {
     pub(super) failures: u8,
     /// The manager has been asked to come again when the clock has moved.
     pub(super) retry: bool,
+    /// It came by the clock and has not looked.
+    pub(super) due: bool,
+    /// It has been told of this pool and has not looked.
+    pub(super) called: bool,
     /// Pushed and not yet started or cancelled, in the order of their pushes.
     pub(super) order: Row,
     /// Per item: claims answered, instances ended, instances inside their function now.

@@ -77,6 +77,8 @@ impl Drive<'_> {
             }
         }
         self.report_finished();
+        self.me().reported = 0;
+        self.seam.memory.batches[worker.index()] = BatchWord::default();
         let recall = self.take_inbox() | actions.recall;
         self.hold(Purpose::Look, recall);
     }
@@ -98,12 +100,8 @@ impl Drive<'_> {
         let worker = self.worker();
         let finished = std::mem::take(&mut self.me().finished);
         for &item in finished.as_slice() {
-            let before = self.seam.core.worklist().len();
-            let pwq = self.seam.memory.pwq(item);
-            self.event(Event::Finish { worker, item, pwq, owned_by_caller: false });
-            if self.seam.core.worklist().len() > before {
-                self.reached.mark(Reached::Activated);
-            }
+            self.finish_event(worker, item);
+            self.me().reported += 1;
         }
     }
 
@@ -113,6 +111,7 @@ impl Drive<'_> {
         let actions = self.event(Event::Look(worker));
         if actions.verdict == Verdict::Run {
             self.me().places.clear();
+            self.me().reported = 0;
             for item in actions.batch.iter() {
                 self.me().places.push(item);
             }
@@ -181,7 +180,6 @@ impl Drive<'_> {
             }
             None => {
                 self.me().places.clear();
-                self.seam.memory.batches[worker.index()] = BatchWord::default();
                 self.goto(Pc::Top(Came::Awake));
             }
         }
@@ -240,10 +238,10 @@ impl Drive<'_> {
             self.unlock();
             return;
         }
-        let recall = self.take_inbox();
         if !self.is(Variant::BlockKeepsBatch) && self.seam.core.has_batch(worker) {
             self.recall(worker);
         }
+        let recall = self.take_inbox();
         self.reached.mark(Reached::Blocked);
         self.hold(Purpose::Block, recall);
     }
@@ -262,7 +260,7 @@ impl Drive<'_> {
         self.me().finished.push(item);
         self.me().at = 0;
         let worker = self.worker();
-        let single = self.seam.memory.batches[worker.index()] == BatchWord::default();
+        let single = self.me().places.as_slice().len() == 1;
         let next = if single { Pc::Top(Came::Awake) } else { Pc::Take };
         if single {
             self.me().places.clear();

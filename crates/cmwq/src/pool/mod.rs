@@ -9,7 +9,7 @@ mod shape;
 
 pub use cells::WakeVia;
 pub(crate) use cells::{Backend, WorkerCell};
-pub(crate) use hold::Hold;
+pub(crate) use hold::{Filled, Hold};
 pub(crate) use pwq::Pwq;
 pub(crate) use registry::{PoolKey, Registry};
 #[cfg(not(feature = "bench"))]
@@ -196,11 +196,6 @@ impl Pool {
                 true
             }
         }
-    }
-
-    /// Whether there is something a spinning worker should look at. A hint.
-    pub(crate) fn has_work(&self) -> bool {
-        self.inbox.has_items() || self.listed.get()
     }
 
     /// Whether a worker whose items have ended may wait a little before it takes the lock: nobody waits for its report, and

@@ -2,7 +2,7 @@
 
 use super::clock;
 use crate::item::{Claimed, Header};
-use crate::pool::{Hold, Pool, Pwq, WorkerCell};
+use crate::pool::{Filled, Hold, Pool, Pwq, WorkerCell};
 use cmwq_core::id::WorkerId;
 use cmwq_core::time::Tick;
 use std::cell::Cell;
@@ -78,15 +78,15 @@ impl<'a> Runner<'a> {
         self.item.get().map(|item| (item, self.queue.get()))
     }
 
-    /// Runs what the worker has claimed: one item directly, several through the batch word.
-    pub(super) fn run_claimed(&self, count: usize) {
-        if count == 1 {
-            // SAFETY: a single item is in no batch: nobody takes it back.
-            self.run_one(unsafe { self.cell.place(0) });
-        } else {
-            while let Some(place) = self.cell.batch.take() {
-                // SAFETY: the batch word has given the place to this worker.
-                self.run_one(unsafe { self.cell.place(place) });
+    /// Runs what the worker has claimed.
+    pub(super) fn run_claimed(&self, filled: &Filled) {
+        match filled {
+            Filled::One(claimed) => self.run_one(*claimed),
+            Filled::Several => {
+                while let Some(place) = self.cell.batch.take() {
+                    // SAFETY: the batch word has given the place to this worker.
+                    self.run_one(unsafe { self.cell.place(place) });
+                }
             }
         }
         self.publish_departures();
@@ -135,12 +135,11 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Reports everything that has ended to the core. Before a look.
-    pub(super) fn report(&self, hold: &mut Hold<'_>) {
-        let claimed = self.cell.claimed.get();
-        let ended = if claimed > 1 { self.cell.batch.started() } else { claimed };
-        hold.report(self.id, ended);
-        self.cell.claimed.set(0);
-        self.cell.reported.set(0);
+    /// Reports what has ended of a claim that has been run. Before a look.
+    pub(super) fn report(&self, hold: &mut Hold<'_>, filled: &Filled) {
+        match filled {
+            Filled::One(claimed) => hold.report_one(self.id, *claimed),
+            Filled::Several => hold.report(self.id, self.cell, self.cell.batch.started()),
+        }
     }
 }

@@ -16,8 +16,13 @@ const PREEMPTIONS: usize = 2;
 
 /// Explores the interleavings of `body`.
 pub fn check(body: impl Fn() + Sync + Send + 'static) {
+    check_less(0, body);
+}
+
+/// The same with so many preemptions less, for a body with many steps.
+pub fn check_less(less: usize, body: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = builder.preemption_bound.or(Some(PREEMPTIONS));
+    builder.preemption_bound = Some(builder.preemption_bound.unwrap_or(PREEMPTIONS) - less);
     builder.max_branches = 10_000;
     builder.check(move || {
         sleep::forget_sleepers();

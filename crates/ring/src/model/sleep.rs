@@ -3,7 +3,7 @@
 //! The kernel promises that a futex wait compares and goes to sleep in one step with regard to wakes of the same word. The
 //! model's compare is a read-modify-write followed by no other operation of the model until the thread is listed; a wake
 //! touches the word likewise, so that the exploration knows that the two depend on each other. Neither orders anything
-//! else: only a thread that has really slept sees what its waker did before the wake.
+//! else: only a thread that has really slept sees what its waker did before the wake. An eventfd's token does order.
 
 use super::{AtomicU32, AtomicU64};
 use crate::{Futex, Sleep};
@@ -102,13 +102,14 @@ impl Sleep for Tokens {
             }
             sleep_on(key(&self.0));
         }
-        // Ordering: relaxed: the protocol may not rely on what a token carries.
-        self.0.swap(0, Ordering::Relaxed);
+        // Ordering: the kernel reads and writes the count of an eventfd under one lock, which orders reader after writer. The
+        // protocol needs that: a sleeper that took a token and still saw its word parked would sleep for ever.
+        self.0.swap(0, Ordering::AcqRel);
     }
 
     fn wake(&self, _word: &AtomicU32) {
         // Ordering: as above.
-        self.0.fetch_add(1, Ordering::Relaxed);
+        self.0.fetch_add(1, Ordering::AcqRel);
         wake_on(key(&self.0), 1);
     }
 }
