@@ -123,7 +123,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
             Event::CpuIntensive(worker) => self.cpu_intensive(now, worker, actions),
             Event::Submitted | Event::Cover => self.cover(now, actions),
             Event::ManagerLook { inbox } => self.manager_look(now, inbox, actions),
-            Event::Created(worker) => self.created(worker),
+            Event::Created(_) => self.created(now, actions),
             Event::CreateFailed(worker) => self.create_failed(now, worker, actions),
             Event::Started(worker) => self.started(worker),
             Event::Cull => self.cull(now, actions),

@@ -269,8 +269,17 @@ impl Driver {
     }
 
     pub(super) fn created(&mut self, worker: WorkerId) {
+        self.make_thread(worker);
+        self.report_created(worker);
+    }
+
+    /// The thread exists; its creator has not said so yet.
+    pub(super) fn make_thread(&mut self, worker: WorkerId) {
         self.threads.resize_with(self.threads.len().max(worker.index() + 1), Thread::default);
         self.threads[worker.index()] = Thread::default();
+    }
+
+    pub(super) fn report_created(&mut self, worker: WorkerId) {
         self.end_creation(worker, Event::Created(worker));
     }
 

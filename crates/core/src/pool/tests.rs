@@ -66,6 +66,21 @@ fn one_creation_is_under_way_at_a_time() {
 }
 
 #[test]
+fn a_worker_that_runs_before_its_creation_is_reported_leaves_somebody_to_stand_by() {
+    let mut driver = Driver::new(eager(), 100);
+    driver.submit_new(1);
+    assert_eq!(driver.manager_look(), Verdict::Create(W0));
+    driver.make_thread(W0);
+    driver.start_thread(W0);
+    assert_eq!(driver.look(W0), Verdict::Run, "no spare: a creation is under way");
+    driver.start(W0);
+    driver.report_created(W0);
+    driver.submit_new(1);
+    assert_eq!(driver.woken, [Sleeper::Manager], "the item does not wait for the one that runs");
+    assert_eq!(driver.manager_look(), Verdict::Create(W1));
+}
+
+#[test]
 fn a_pool_at_its_limit_works_without_a_spare() {
     let mut driver = Driver::with_idle(PoolConfig { workers_max: 1, ..eager() }, 100, 1);
     driver.submit_new(1);
