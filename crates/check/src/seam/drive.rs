@@ -397,7 +397,7 @@ impl Drive<'_> {
             self.after_wakes();
             return;
         }
-        let pushed = self.seam.inbox.push(item).apply(&mut self.seam.inbox);
+        let pushed = self.seam.inbox.push(item, self.seam.memory.pwq(item)).apply(&mut self.seam.inbox);
         self.seam.memory.set_next(item, pushed.below);
         if self.seam.order.position(item).is_some() {
             self.seam.break_rule(Rule::Unlinked, "an item is pushed that is linked");

@@ -6,6 +6,7 @@ use super::property::{Reached, Reaches, Rule};
 use super::state::{Came, Memory, Owed, Pc, Purpose, Row, Seam, Stage, Thread, Who};
 use super::variant::Variant;
 use cmwq_core::id::{Sleeper, WorkerId};
+use cmwq_core::list::Items;
 use cmwq_core::pool::{Actions, Event, InboxWord, PoolCore, WakeWord};
 use cmwq_core::time::Tick;
 use cmwq_core::work::WorkWord;
@@ -280,7 +281,7 @@ impl Seam {
             self.words[at] = WorkWord::CLAIMED;
             self.queued[at] = 1;
             self.order.push(item);
-            let pushed = self.inbox.push(item).apply(&mut self.inbox);
+            let pushed = self.inbox.push(item, self.memory.pwq(item)).apply(&mut self.inbox);
             self.memory.next[at] = pushed.below;
             if let Some(sleeper) = pushed.wake {
                 let first = &mut self.threads[0];

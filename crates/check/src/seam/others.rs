@@ -57,7 +57,7 @@ impl Drive<'_> {
             return;
         }
         self.lock();
-        let inbox = matches!(self.seam.inbox, InboxWord::List(_));
+        let inbox = matches!(self.seam.inbox, InboxWord::List(_) | InboxWord::One(_));
         let actions = self.event(Event::ManagerLook { inbox });
         if actions.retry_at.is_some() {
             self.reached.mark(Reached::CoolingDown);

@@ -100,7 +100,8 @@ impl Seam {
         let inbox = match self.inbox {
             InboxWord::Empty => "empty".into(),
             InboxWord::StandBy(sleeper) => format!("standby({})", sleeper_name(sleeper)),
-            InboxWord::List(_) => format!("{:?}", self.inbox_items().collect::<Vec<_>>()),
+            InboxWord::Leased(pwq) => format!("leased({pwq})"),
+            InboxWord::List(_) | InboxWord::One(_) => format!("{:?}", self.inbox_items().collect::<Vec<_>>()),
         };
         let worklist: Vec<u8> = self.core.worklist().iter(&self.memory).collect();
         let lock = self.lock.map_or("free".into(), |who| format!("{who:?}"));

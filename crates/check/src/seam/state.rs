@@ -303,7 +303,7 @@ impl Seam {
     /// The items in the inbox, newest first.
     pub(super) fn inbox_items(&self) -> impl Iterator<Item = Item> + '_ {
         let mut at = match self.inbox {
-            InboxWord::List(item) => Some(item),
+            InboxWord::List(item) | InboxWord::One(item) => Some(item),
             _ => None,
         };
         let mut left = ITEMS_MAX;

@@ -59,7 +59,7 @@ impl Drive<'_> {
             Came::Started => self.event(Event::Started(worker)),
             Came::Called => self.woken(if self.choice == OTHER { 1 << 40 } else { 0 }),
             Came::TimedOut => {
-                let inbox = matches!(self.seam.inbox, InboxWord::List(_));
+                let inbox = matches!(self.seam.inbox, InboxWord::List(_) | InboxWord::One(_));
                 let progress = u64::from(self.seam.progress);
                 let actions = self.event(Event::WatchLook { worker, progress, inbox });
                 if self.seam.core.watcher().is_none() && actions.verdict == Verdict::None {

@@ -2,7 +2,7 @@
 
 use super::{Guarded, Pool, Shape, WorkerCell};
 use crate::item::{Claimed, Handle};
-use cmwq_core::id::{Sleeper, WorkerId};
+use cmwq_core::id::{PwqId, Sleeper, WorkerId};
 use cmwq_core::pool::{Event, PoolCore, Verdict};
 use cmwq_core::time::Tick;
 use cmwq_ring::{LockGuard, Received};
@@ -21,6 +21,17 @@ pub(crate) enum Filled {
     One(Claimed),
     /// In the places of the worker's cell, to be started through its batch word.
     Several,
+}
+
+/// How a worker may wait, after it has run what it claimed, before it takes the lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Linger {
+    /// Not at all: others wait, or would be woken.
+    No,
+    /// It may spin until something arrives.
+    Spin,
+    /// It may spin, and take single items of this pwq without the lock.
+    Lease(PwqId),
 }
 
 /// What will be needed of an item after it has run.
@@ -48,8 +59,9 @@ impl<'a> Hold<'a> {
 
     #[inline(always)]
     pub(crate) fn step(&mut self, event: Event<Handle>) {
+        let mut links = super::links::Links { pool: self.pool, leaseholder: self.guard.leaseholder };
         let Guarded { core, actions, .. } = &mut *self.guard;
-        core.step(self.now, event, &mut super::links::Links { pool: self.pool }, actions);
+        core.step(self.now, event, &mut links, actions);
     }
 
     pub(crate) fn core(&self) -> &PoolCore<Handle> {
@@ -159,6 +171,30 @@ impl<'a> Hold<'a> {
             self.drain();
             self.step(Event::Cover);
         }
+    }
+
+    /// Ends the hold of a worker that goes to run what it has claimed, and answers how it may wait for more before it reports.
+    /// With a single item claimed that is a lease for the item's pwq.
+    pub(crate) fn release_to_run(mut self, worker: WorkerId, filled: &Filled) -> Linger {
+        if !self.guard.core.may_linger(&self.guard.actions) {
+            self.release();
+            return Linger::No;
+        }
+        let linger = match filled {
+            Filled::One(claimed) if self.pool.setup.shape == Shape::Inbox && self.pool.inbox.lease(claimed.pwq) => {
+                self.guard.leaseholder = Some(worker);
+                Linger::Lease(claimed.pwq)
+            }
+            _ => Linger::Spin,
+        };
+        self.release();
+        linger
+    }
+
+    /// The leaseholder is back at the lock: whatever it took has ended, and what comes goes by the lock again.
+    pub(crate) fn end_lease(&mut self) {
+        self.guard.leaseholder = None;
+        self.pool.leased.clear();
     }
 
     /// Ends the hold: settles the stand-by mark, unlocks, issues the wake-ups. Answers how many were issued.

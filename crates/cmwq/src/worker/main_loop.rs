@@ -7,7 +7,7 @@
 use super::Runner;
 use super::current;
 use super::wait::Patience;
-use crate::pool::{Hold, Pool};
+use crate::pool::{Hold, Linger, Pool};
 use cmwq_core::id::WorkerId;
 use cmwq_core::pool::{Event, Verdict};
 use cmwq_core::time::Span;
@@ -27,12 +27,13 @@ pub(crate) fn run(pool: &Pool, id: WorkerId) {
         match hold.verdict() {
             Verdict::Run => {
                 let filled = hold.fill(runner.cell());
-                let alone = hold.core().nr_active_workers() == 1;
-                hold.release();
+                let linger = hold.release_to_run(id, &filled);
                 runner.run_claimed(&filled);
-                // Spin before the report, so that dense items cost one hold each. The worker still counts as busy.
-                spun = alone && pool.may_linger() && !patience.spin(pool.setup.wait, || pool.ends_linger());
+                spun = runner.linger(linger, &patience);
                 hold = runner.hold();
+                if linger != Linger::No {
+                    hold.end_lease();
+                }
                 runner.report(&mut hold, &filled);
             }
             Verdict::Again => {

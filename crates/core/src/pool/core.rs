@@ -330,11 +330,21 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
 
     /// The worker inside whose function this very item is now; one that has come past it in its batch is not.
     fn runner<S: Items<Item = I>>(&self, items: &S, item: I, function: usize) -> Option<WorkerId> {
-        self.busy.find(item, function).find(|&worker| {
+        let mut claimers = self.busy.find(item, function);
+        let runner = claimers.find(|&worker| {
             let slot = &self.workers[worker.index()];
             let place = slot.batch.iter().position(|&i| i == item);
             place.is_none_or(|at| slot.nr_reported as usize + at + 1 >= items.started(worker))
-        })
+        });
+        runner.or_else(|| items.leaseholder_of(item, function))
+    }
+
+    /// Whether the worker that has just claimed may wait for more before it reports: it is alone, nothing is left for others
+    /// to run or wait for, and whoever covers has been chosen already (`actions` ask for nobody).
+    pub fn may_linger(&self, actions: &Actions<I>) -> bool {
+        let alone = self.nr_awake + self.nr_busy == 1 && self.nr_starting == 0;
+        let nobody_asked = actions.stand_by.is_none() && actions.wake.is_empty() && !actions.recall;
+        alone && nobody_asked && self.worklist.is_empty() && !self.wants_reports()
     }
 
     // ---- who looks next ----

@@ -226,7 +226,7 @@ impl Driver {
     /// A submission pushes an item, and wakes whom it must; perhaps while somebody holds the lock.
     pub(super) fn push(&mut self, item: u32) {
         assert!(!core::mem::replace(&mut self.pending[item as usize], true), "{item} is pending");
-        let pushed = self.inbox.push(item).apply(&mut self.inbox);
+        let pushed = self.inbox.push(item, self.items.pwq(item)).apply(&mut self.inbox);
         self.below[item as usize] = pushed.below;
         if let Some(sleeper) = pushed.wake {
             self.wake_up(sleeper);
