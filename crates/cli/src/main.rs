@@ -1,6 +1,7 @@
 //! `cmwq`: looks at machines and measures work queues on them.
 #![forbid(unsafe_code)]
 
+mod check;
 mod output;
 mod topo;
 
@@ -21,14 +22,16 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Topo(topo::Arguments),
+    Check(check::Arguments),
 }
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
-        Command::Topo(arguments) => topo::run(&arguments),
+        Command::Topo(arguments) => topo::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Check(arguments) => check::run(&arguments).map(check::Outcome::into_status),
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(status) => status,
         Err(failure) => failure.report(),
     }
 }
