@@ -1,8 +1,9 @@
+#![allow(missing_docs)]
 use cmwq::bench::*;
 use cmwq::*;
 use std::ptr::NonNull;
 use std::time::*;
-#[repr(C)]
+#[repr(C, align(64))]
 struct It {
     raw: RawWork,
     done: *const Completion,
@@ -50,9 +51,9 @@ fn main() {
                         unsafe {
                             (&raw mut (*it).raw).write(RawWork::new(f));
                         }
-                        let t = unsafe { core::arch::x86_64::_rdtsc() };
+                        let t = unsafe { core::arch::x86_64::_mm_lfence(); let t = core::arch::x86_64::_rdtsc(); core::arch::x86_64::_mm_lfence(); t };
                         let r = unsafe { RawWork::queue(NonNull::new(it).unwrap().cast(), q) };
-                        let t2 = unsafe { core::arch::x86_64::_rdtsc() };
+                        let t2 = unsafe { core::arch::x86_64::_mm_lfence(); let t = core::arch::x86_64::_rdtsc(); core::arch::x86_64::_mm_lfence(); t };
                         assert_eq!(r, Submit::Queued);
                         lat.push((t2 - t) as u32);
                         c.wait(wait);

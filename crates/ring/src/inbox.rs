@@ -1,6 +1,6 @@
 //! The inbox of a pool: many threads push, whoever holds the pool lock takes everything.
 
-use crate::sync::{AtomicPtr, Ordering};
+use crate::sync::{AtomicPtr, Ordering, prefetch_for_write};
 use cmwq_core::id::{Sleeper, WorkerId};
 use cmwq_core::pool::{InboxWord, Pushed, Taken};
 use cmwq_core::step::Step;
@@ -80,6 +80,14 @@ impl<T: Link> Inbox<T> {
         matches!(decode(self.head.load(Ordering::Relaxed)), InboxWord::List(_))
     }
 
+    /// Whether items wait, asked by a thread that spins for them and will take them: brings the line here as its writer, so
+    /// that the take that follows need not. The same kind of hint.
+    pub fn poll(&self) -> bool {
+        // Ordering: relaxed: a hint, as in `has_items`.
+        let seen = self.head.compare_exchange(ptr::null_mut(), ptr::null_mut(), Ordering::Relaxed, Ordering::Relaxed);
+        seen.is_err_and(|head| matches!(decode(head), InboxWord::List(_)))
+    }
+
     /// Whether anything is there that a take would change. The same kind of hint.
     pub fn is_empty(&self) -> bool {
         // Ordering: a hint. A stale "empty" is harmless: the one who parks decides by the read-modify-write of
@@ -92,8 +100,9 @@ impl<T: Link> Inbox<T> {
     /// # Safety
     /// `item` is valid until it has been taken and dealt with, and owned by the caller (PENDING is the caller's).
     pub unsafe fn push(&self, item: NonNull<T>) -> Option<Sleeper> {
-        // Ordering: the value is only compared; the CAS below decides.
-        let mut head = self.head.load(Ordering::Relaxed);
+        // The first guess is made without a look: where it is right the line moves once, where it is wrong the failed CAS
+        // has brought it here as a look would.
+        let mut head = ptr::null_mut();
         loop {
             let Step::Write(next, Pushed { below, wake }) = decode(head).push(item) else {
                 unreachable!("a push always writes")
@@ -131,6 +140,7 @@ impl<T: Link> Inbox<T> {
         let mut reversed = None;
         let mut at = newest;
         loop {
+            prefetch_for_write(at.as_ptr());
             // SAFETY: W3 pending owns links: the swap made the whole list this thread's.
             let below = unsafe { T::below(at) };
             // SAFETY: as above.

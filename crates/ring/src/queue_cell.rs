@@ -134,6 +134,15 @@ impl Departures {
         is_before(old >> 1, target).then_some(old | WAITED)
     }
 
+    /// Starts again from zero, for another queue: nobody sleeps here, and every item that arrived has departed. Never blocks.
+    pub fn reset(&self) {
+        for count in &self.counts {
+            // Ordering: relaxed: published with the new queue. A late `depart` has added already; what it does after
+            // that at most wakes a flush of the new queue for no reason.
+            count.store(0, Ordering::Relaxed);
+        }
+    }
+
     /// The word a flush of this phase sleeps on.
     pub fn futex(&self, slot: usize) -> &AtomicU32 {
         &self.counts[slot]

@@ -7,7 +7,9 @@ compile_error!("cmwq runs on Linux only: it is built on futexes, eventfds and sy
 
 pub mod affinity;
 pub mod clock;
+pub mod cycles;
 pub mod eventfd;
 pub mod futex;
 pub mod thread;
 pub mod topology;
+pub mod usage;

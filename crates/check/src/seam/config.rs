@@ -209,6 +209,7 @@ fn small() -> Vec<Config> {
             workers: 3,
             culls: 1,
             reaches: &[Reached::Culled, Reached::Exited],
+            tier: Tier::Medium,
             ..BASE
         },
         Config {

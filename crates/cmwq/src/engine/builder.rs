@@ -160,7 +160,6 @@ impl EngineBuilder {
             manager,
             threads: Lock::new(HashMap::new()),
             queue_names: Lock::new(HashMap::new()),
-            next_queue: Counter::default(),
             panics: Counter::default(),
             manager_thread: Lock::new(None),
         });

@@ -50,7 +50,6 @@ pub(crate) struct Shared {
     pub(crate) threads: Lock<HashMap<ThreadId, JoinHandle<()>>, LinuxFutex>,
     /// E: names of queues, for diagnostics.
     pub(crate) queue_names: Lock<HashMap<u64, Arc<str>>, LinuxFutex>,
-    pub(crate) next_queue: Counter,
     pub(crate) panics: Counter,
     /// E: until the owner's drop takes it.
     pub(crate) manager_thread: Lock<Option<JoinHandle<()>>, LinuxFutex>,

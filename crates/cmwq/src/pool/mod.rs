@@ -9,7 +9,7 @@ mod shape;
 
 pub use cells::WakeVia;
 pub(crate) use cells::{Backend, WorkerCell};
-pub(crate) use hold::Hold;
+pub(crate) use hold::{Filled, Hold};
 pub(crate) use pwq::Pwq;
 pub(crate) use registry::{PoolKey, Registry};
 #[cfg(not(feature = "bench"))]
@@ -19,12 +19,11 @@ pub use shape::Shape;
 
 use crate::engine::Shared;
 use crate::item::{Handle, Header};
-use crate::stats::Counter;
+use crate::stats::{Counter, Hint};
 use crate::worker::WaitPolicy;
 use cmwq_core::id::{Sleeper, WorkerId};
 use cmwq_core::pool::{Actions, PoolConfig, PoolCore};
 use cmwq_core::time::Tick;
-use cmwq_ring::sync::{AtomicU32, Ordering};
 use cmwq_ring::{CacheLine, Inbox, Lock, Waked};
 use cmwq_sys::futex::LinuxFutex;
 use cmwq_sys::topology::CpuSet;
@@ -35,6 +34,9 @@ use std::sync::{Arc, Weak};
 pub(crate) struct Guarded {
     pub(crate) core: PoolCore<Handle>,
     pub(crate) actions: Actions<Handle>,
+    /// What `listed` and `wants_reports` were last set to.
+    listed: bool,
+    wants_reports: bool,
     /// Every pwq of this pool, by number, and whether a queue uses it. Boxed: queues and items hold their addresses.
     pwqs: Vec<(Box<Pwq>, bool)>,
 }
@@ -61,10 +63,14 @@ pub(crate) struct Pool {
     /// L.
     lock: CacheLine<Lock<Guarded, LinuxFutex>>,
     /// A mirror of "the worklist has items", for spinning workers of the older shapes.
-    listed: CacheLine<AtomicU32>,
+    listed: CacheLine<Hint>,
+    /// A mirror of "somebody waits for ends to be reported", for workers that spin before they report.
+    wants_reports: Hint,
     cells: cells::Cells,
     /// I.
     pub(crate) setup: PoolSetup,
+    /// I: the pool itself, for those who need it longer than the queue that led to it.
+    pub(crate) this: Weak<Pool>,
     /// I: the engine, for its manager thread and its events.
     pub(crate) engine: Weak<Shared>,
     /// When the manager must look here; see the engine's manager.
@@ -86,10 +92,18 @@ unsafe impl Sync for Pool {}
 impl Pool {
     pub(crate) fn new(setup: PoolSetup, engine: Weak<Shared>) -> Arc<Pool> {
         let core = PoolCore::new(setup.config);
-        Arc::new(Pool {
+        Arc::new_cyclic(|this| Pool {
+            this: Weak::clone(this),
             inbox: CacheLine(Inbox::new(Sleeper::Manager)),
-            lock: CacheLine(Lock::new(Guarded { core, actions: Actions::default(), pwqs: Vec::new() })),
-            listed: CacheLine(AtomicU32::new(0)),
+            lock: CacheLine(Lock::new(Guarded {
+                core,
+                actions: Actions::default(),
+                listed: false,
+                wants_reports: false,
+                pwqs: Vec::new(),
+            })),
+            listed: CacheLine::default(),
+            wants_reports: Hint::default(),
             cells: cells::Cells::new(),
             setup,
             engine,
@@ -129,6 +143,8 @@ impl Pool {
             *used = true;
             core.reuse_pwq(pwq.id, max_active);
             pwq.queue.set(queue);
+            // The new queue's arrivals begin at zero.
+            pwq.departures.reset();
             return NonNull::from(&**pwq);
         }
         let pwq = Box::new(Pwq::new(self, core.add_pwq(max_active)));
@@ -182,10 +198,20 @@ impl Pool {
         }
     }
 
-    /// Whether there is something a spinning worker should look at. A hint.
-    pub(crate) fn has_work(&self) -> bool {
-        // Ordering: a hint; the look under the lock decides.
-        self.inbox.has_items() || self.listed.load(Ordering::Relaxed) != 0
+    /// Whether a worker whose items have ended may wait a little before it takes the lock: nobody waits for its report, and
+    /// new items wake nobody else (no stand-by mark), so that it will see them itself. Hints; the lock decides.
+    pub(crate) fn may_linger(&self) -> bool {
+        self.inbox.is_empty() && !self.wants_reports.get()
+    }
+
+    /// Whether a lingering worker should take the lock.
+    pub(crate) fn ends_linger(&self) -> bool {
+        self.poll() || self.wants_reports.get()
+    }
+
+    /// Whether there is something to run, asked by a worker that spins and will take what it finds.
+    pub(crate) fn poll(&self) -> bool {
+        if self.setup.shape == Shape::Inbox { self.inbox.poll() } else { self.listed.get() }
     }
 
     /// Items started so far, over all workers.

@@ -6,10 +6,17 @@ use crate::engine::{BuildError, Engine};
 use crate::pool::PoolKey;
 use cmwq_core::limits;
 use cmwq_ring::CacheLine;
-use cmwq_ring::sync::AtomicU32;
+use cmwq_ring::sync::{AtomicU32, AtomicU64, Ordering};
 use cmwq_sys::topology::{CpuId, Scope};
 use std::collections::HashMap;
 use std::sync::Arc;
+
+/// A number for a queue, from 1. Unique in the process: an item of one engine may use the queues of another.
+fn new_id() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    // Ordering: relaxed: a number, ordering nothing.
+    LAST.fetch_add(1, Ordering::Relaxed) + 1
+}
 
 /// Builds a [`Queue`]. Without further settings it is the kernel's unbound queue: items start as soon as a worker is
 /// available, at most 1024 at a time in each pod, in pods of about 8 cores that share a cache.
@@ -81,8 +88,7 @@ impl QueueBuilder {
             return Err(BuildError::setting(what));
         }
         let shared = Arc::clone(&self.engine.owner.shared);
-        shared.next_queue.add(1);
-        let id = shared.next_queue.get();
+        let id = new_id();
         let name: Arc<str> = self.name.clone().into();
         shared.queue_names.lock().insert(id, Arc::clone(&name));
         let joints = self.joints(id);

@@ -28,7 +28,7 @@ pub(crate) struct Joint {
 
 /// Legend: `I` immutable, `W` by the protocol of its word.
 pub(crate) struct QueueInner {
-    /// I: unique in the engine, from 1.
+    /// I: unique in the process, from 1.
     pub(crate) id: u64,
     /// I.
     pub(crate) name: Arc<str>,

@@ -1,6 +1,6 @@
 //! The life of a worker thread.
 //!
-//! Steps: L1 take the lock and report what has ended; L2 take the inbox; L3 ask the core; L4 unlock and wake; L5 run;
+//! Steps: L1 take the inbox; L2 ask the core; L3 unlock and wake; L4 run; L5 take the lock and report what has ended;
 //! again. With nothing to do: spin if nobody else is up, then announce the sleep, tell the core, leave the stand-by mark
 //! (all in one hold, in this order), unlock, sleep.
 
@@ -22,16 +22,18 @@ pub(crate) fn run(pool: &Pool, id: WorkerId) {
     hold.step(Event::Started(id));
     let mut spun = false;
     loop {
-        runner.report(&mut hold);
         hold.drain();
         hold.step(Event::Look(id));
         match hold.verdict() {
             Verdict::Run => {
-                let count = hold.fill(id);
+                let filled = hold.fill(runner.cell());
+                let alone = hold.core().nr_active_workers() == 1;
                 hold.release();
-                runner.run_claimed(count);
+                runner.run_claimed(&filled);
+                // Spin before the report, so that dense items cost one hold each. The worker still counts as busy.
+                spun = alone && pool.may_linger() && !patience.spin(pool.setup.wait, || pool.ends_linger());
                 hold = runner.hold();
-                spun = false;
+                runner.report(&mut hold, &filled);
             }
             Verdict::Create(worker) => {
                 hold.release();
@@ -41,7 +43,7 @@ pub(crate) fn run(pool: &Pool, id: WorkerId) {
             }
             Verdict::Rest { spin } if spin && !spun => {
                 hold.release();
-                spun = !patience.spin(pool.setup.wait, || pool.has_work());
+                spun = !patience.spin(pool.setup.wait, || pool.poll());
                 hold = runner.hold();
             }
             Verdict::Rest { .. } => {

@@ -2,7 +2,7 @@
 
 use super::clock;
 use crate::item::{Claimed, Header};
-use crate::pool::{Hold, Pool, Pwq, WorkerCell};
+use crate::pool::{Filled, Hold, Pool, Pwq, WorkerCell};
 use cmwq_core::id::WorkerId;
 use cmwq_core::time::Tick;
 use std::cell::Cell;
@@ -78,15 +78,15 @@ impl<'a> Runner<'a> {
         self.item.get().map(|item| (item, self.queue.get()))
     }
 
-    /// Runs what the worker has claimed: one item directly, several through the batch word.
-    pub(super) fn run_claimed(&self, count: usize) {
-        if count == 1 {
-            // SAFETY: a single item is in no batch: nobody takes it back.
-            self.run_one(unsafe { self.cell.place(0) });
-        } else {
-            while let Some(place) = self.cell.batch.take() {
-                // SAFETY: the batch word has given the place to this worker.
-                self.run_one(unsafe { self.cell.place(place) });
+    /// Runs what the worker has claimed.
+    pub(super) fn run_claimed(&self, filled: &Filled) {
+        match filled {
+            Filled::One(claimed) => self.run_one(*claimed),
+            Filled::Several => {
+                while let Some(place) = self.cell.batch.take() {
+                    // SAFETY: the batch word has given the place to this worker.
+                    self.run_one(unsafe { self.cell.place(place) });
+                }
             }
         }
         self.publish_departures();
@@ -102,6 +102,7 @@ impl<'a> Runner<'a> {
         let vtable = header.vtable;
         // SAFETY: pwqs live as long as their pool.
         let queue = unsafe { pwq.as_ref() }.queue.get();
+        self.publish_departures_unless(pwq, slot);
         self.cell.stats.begin(queue, header.place.get());
         self.item.set(Some(item));
         self.queue.set(queue);
@@ -111,17 +112,19 @@ impl<'a> Runner<'a> {
         self.depart(pwq, slot);
     }
 
-    /// Counts an end. Ends of one pwq and phase are published together, for they are owed to the same flushes; the others'
-    /// are published before the next item runs.
+    /// Ends of one pwq and phase are published together, for they are owed to the same flushes; the others' are published
+    /// before the next item runs: it may wait for such a flush.
+    fn publish_departures_unless(&self, pwq: NonNull<Pwq>, slot: u8) {
+        if self.leaving.get().is_some_and(|run| run.pwq != pwq || run.slot != slot) {
+            self.publish_departures();
+        }
+    }
+
+    /// Counts an end.
     fn depart(&self, pwq: NonNull<Pwq>, slot: u8) {
-        let leaving = match self.leaving.get() {
-            Some(run) if run.pwq == pwq && run.slot == slot => Leaving { count: run.count + 1, ..run },
-            _ => {
-                self.publish_departures();
-                Leaving { pwq, slot, count: 1 }
-            }
-        };
-        self.leaving.set(Some(leaving));
+        // Only departures of this pwq and phase are unpublished, if any (see `run_one`).
+        let before = self.leaving.get().map_or(0, |run| run.count);
+        self.leaving.set(Some(Leaving { pwq, slot, count: before + 1 }));
     }
 
     /// Publishes what has ended. Before the worker looks, sleeps or blocks.
@@ -132,12 +135,11 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Reports everything that has ended to the core. Before a look.
-    pub(super) fn report(&self, hold: &mut Hold<'_>) {
-        let claimed = self.cell.claimed.get();
-        let ended = if claimed > 1 { self.cell.batch.started() } else { claimed };
-        hold.report(self.id, ended);
-        self.cell.claimed.set(0);
-        self.cell.reported.set(0);
+    /// Reports what has ended of a claim that has been run. Before a look.
+    pub(super) fn report(&self, hold: &mut Hold<'_>, filled: &Filled) {
+        match filled {
+            Filled::One(claimed) => hold.report_one(self.id, *claimed),
+            Filled::Several => hold.report(self.id, self.cell, self.cell.batch.started()),
+        }
     }
 }

@@ -26,6 +26,8 @@ pub struct PoolCore<I: Copy + Eq + Hash> {
     busy: BusySet<I>,
     /// Items punted to the worker that runs the same item.
     nr_scheduled: u32,
+    /// Items that wait behind `max_active`.
+    nr_inactive: u32,
     pub(super) nr_workers: u32,
     pub(super) nr_starting: u32,
     pub(super) nr_awake: u32,
@@ -64,6 +66,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
             gates: Vec::new(),
             busy: BusySet::new(),
             nr_scheduled: 0,
+            nr_inactive: 0,
             nr_workers: 0,
             nr_starting: 0,
             nr_awake: 0,
@@ -94,6 +97,9 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     }
 
     /// One event. `now` never runs backwards by more than the clocks of two CPUs differ.
+    ///
+    /// Inlined, so that a driver that names its event calls what serves it.
+    #[inline(always)]
     pub fn step<S: Items<Item = I>>(
         &mut self,
         now: Tick,
@@ -132,7 +138,10 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     fn arrive<S: Items<Item = I>>(&mut self, items: &mut S, item: I, actions: &mut Actions<I>) {
         match self.gates[items.pwq(item).index()].arrive(items, item) {
             Admission::Active => self.worklist.push_back(items, item),
-            Admission::Inactive => actions.recall |= !self.batches.is_empty(),
+            Admission::Inactive => {
+                self.nr_inactive += 1;
+                actions.recall |= !self.batches.is_empty();
+            }
         }
     }
 
@@ -153,6 +162,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
             self.workers[worker.index()].nr_reported += 1;
         }
         if let Some(next) = self.gates[pwq.index()].finish(items) {
+            self.nr_inactive -= 1;
             self.worklist.push_back(items, next);
         }
     }
@@ -174,6 +184,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     fn cancel<S: Items<Item = I>>(&mut self, items: &mut S, item: I) {
         let gate = items.pwq(item).index();
         if items.is_inactive(item) {
+            self.nr_inactive -= 1;
             self.gates[gate].unlink(items, item);
             return;
         }
@@ -190,6 +201,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
             None => self.worklist.unlink(items, item),
         }
         if let Some(next) = self.gates[gate].finish(items) {
+            self.nr_inactive -= 1;
             self.worklist.push_back(items, next);
         }
     }
@@ -550,6 +562,12 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     /// Who watches.
     pub fn watcher(&self) -> Option<WorkerId> {
         self.watch.map(|w| w.worker)
+    }
+
+    /// Whether somebody waits for ends to be reported: an item behind `max_active` or behind the same item, or the end of
+    /// the pool. A worker with nothing to run then does not linger before it reports.
+    pub fn wants_reports(&self) -> bool {
+        self.nr_inactive > 0 || self.nr_scheduled > 0 || self.closing
     }
 
     /// Whether no caller-owned item runs.
