@@ -119,7 +119,8 @@ impl Config {
         self
     }
 
-    /// Worker slots: a worker that has been told to end keeps its slot until it has gone, beyond the pool's most workers.
+    /// Worker slots: a worker that has been told to end keeps its slot until it has gone, and others may take its
+    /// place among the pool's workers meanwhile.
     pub(super) fn slots(&self) -> u8 {
         self.pool.workers_max as u8 + self.culls * self.pool.workers_max as u8
     }
@@ -139,12 +140,18 @@ impl Config {
 }
 
 fn small() -> Vec<Config> {
-    let one_worker = PoolConfig { workers_max: 1, ..POOL };
+    [submitting(), sleeping(), claiming()].concat()
+}
+
+const ONE_WORKER: PoolConfig = PoolConfig { workers_max: 1, ..POOL };
+
+/// Submission, hand-over, the gate.
+fn submitting() -> Vec<Config> {
     vec![
         Config {
             name: "first-worker",
             about: "two submitters, no worker yet: the manager makes the first",
-            pool: one_worker,
+            pool: ONE_WORKER,
             failures: 1,
             reaches: &[Reached::ManagerCreates, Reached::CreateFailed, Reached::CoolingDown],
             ..BASE
@@ -152,7 +159,7 @@ fn small() -> Vec<Config> {
         Config {
             name: "two-on-one",
             about: "two submitters, one worker",
-            pool: one_worker,
+            pool: ONE_WORKER,
             workers: 1,
             reaches: &[Reached::Spurious, Reached::MarkReplaced, Reached::StandByFailed, Reached::WokeItself],
             ..BASE
@@ -160,7 +167,7 @@ fn small() -> Vec<Config> {
         Config {
             name: "shared-item",
             about: "two submitters of one item, which runs twice",
-            pool: one_worker,
+            pool: ONE_WORKER,
             workers: 1,
             submitters: &[&[0, 0], &[0]],
             reaches: &[
@@ -187,6 +194,12 @@ fn small() -> Vec<Config> {
             reaches: &[Reached::HandedOver, Reached::FinisherPushes],
             ..BASE
         },
+    ]
+}
+
+/// Waking, culling, cancelling.
+fn sleeping() -> Vec<Config> {
+    vec![
         Config {
             name: "two-on-two",
             about: "two submitters, two workers",
@@ -203,20 +216,10 @@ fn small() -> Vec<Config> {
             ..BASE
         },
         Config {
-            name: "cull-to-floor",
-            about: "culling that leaves one idle worker, from three",
-            pool: PoolConfig { workers_max: 3, idle_floor: 1, ..POOL },
-            workers: 3,
-            culls: 1,
-            reaches: &[Reached::Culled, Reached::Exited],
-            tier: Tier::Medium,
-            ..BASE
-        },
-        Config {
             name: "cancel",
             about: "an item is cancelled and queued elsewhere while it may be submitted here",
             workers: 1,
-            pool: one_worker,
+            pool: ONE_WORKER,
             pwqs: &[1],
             cancel: Some(0),
             reaches: &[Reached::Cancelled, Reached::CancelInactive, Reached::Elsewhere],
@@ -226,13 +229,19 @@ fn small() -> Vec<Config> {
             name: "cancel-running",
             about: "an item that has queued itself again while it runs is cancelled",
             workers: 1,
-            pool: one_worker,
+            pool: ONE_WORKER,
             items: &[ItemKind { pwq: 0, body: Body::Requeues }],
             submitters: &[&[0]],
             cancel: Some(0),
             reaches: &[Reached::Cancelled, Reached::CancelHanded, Reached::Elsewhere],
             ..BASE
         },
+    ]
+}
+
+/// Blocking, watching, batches.
+fn claiming() -> Vec<Config> {
+    vec![
         Config {
             name: "managed-block",
             about: "a managed pool: the running item blocks until the other has run",
@@ -307,6 +316,16 @@ const EVERYTHING: Config = Config {
 
 fn medium() -> Vec<Config> {
     vec![
+        Config {
+            name: "cull-to-floor",
+            about: "culling that leaves one idle worker, from three",
+            pool: PoolConfig { workers_max: 3, idle_floor: 1, ..POOL },
+            workers: 3,
+            culls: 1,
+            reaches: &[Reached::Culled, Reached::Exited],
+            tier: Tier::Medium,
+            ..BASE
+        },
         Config {
             name: "everything",
             about: "two submitters, two workers, culling, creation that may fail, cancel",

@@ -111,8 +111,8 @@ impl Drive<'_> {
         recall
     }
 
-    /// Whose batch is recalled next, when `left` of those that hold one are left to be recalled: the last to claim comes
-    /// first. A recall may take its holder off the list, never one before it.
+    /// Whose batch is recalled next, when `left` of those that hold one are left to be recalled: the last to claim
+    /// comes first. A recall may take its holder off the list, never one before it.
     fn next_recalled(&self, left: u8) -> WorkerId {
         let mut holders = self.seam.core.batch_holders();
         if self.is(Variant::RecallOldestFirst) {
