@@ -111,20 +111,20 @@ impl Drive<'_> {
         recall
     }
 
-    /// One step: takes back what one worker has claimed and not started. Answers whether there is another to recall.
-    pub(super) fn recall_one(&mut self) -> bool {
-        let holders: Vec<WorkerId> = self.recallable();
-        let oldest_first = self.is(Variant::RecallOldestFirst);
-        let Some(&worker) = (if oldest_first { holders.first() } else { holders.last() }) else {
-            return false;
-        };
-        self.recall(worker);
-        holders.len() > 1
-    }
-
-    /// Workers with places that can be taken back or ends that can be reported, in the order in which they claimed.
-    fn recallable(&self) -> Vec<WorkerId> {
-        self.seam.core.batch_holders().collect()
+    /// Whose batch is recalled next, when `left` of those that hold one are left to be recalled: the last to claim
+    /// comes first. A recall may take its holder off the list, never one before it.
+    fn next_recalled(&self, left: u8) -> WorkerId {
+        let mut holders = self.seam.core.batch_holders();
+        if self.is(Variant::RecallOldestFirst) {
+            let has_places = |w: &WorkerId| {
+                let word = self.seam.memory.batches[w.index()];
+                word.next() < word.end()
+            };
+            if let Some(oldest) = self.seam.core.batch_holders().find(has_places) {
+                return oldest;
+            }
+        }
+        holders.nth(usize::from(left) - 1).expect("holders before the recalled one stay")
     }
 
     pub(super) fn recall(&mut self, worker: WorkerId) {
@@ -133,7 +133,7 @@ impl Drive<'_> {
         let started = word.next();
         let (from, to) = word.recall().apply(word);
         let places = self.seam.threads[self.worker_index(worker)].places;
-        let mut back: Vec<u8> = places.as_slice()[from..to].to_vec();
+        let mut back: Vec<u8> = places.as_slice().get(from..to).unwrap_or(&[]).to_vec();
         if !self.is(Variant::RecallReversed) {
             back.reverse();
         }
@@ -143,7 +143,9 @@ impl Drive<'_> {
         for item in back {
             self.event(Event::Return(worker, item));
         }
-        self.report_ended(worker, started);
+        if !self.is(Variant::BlockKeepsFinished) {
+            self.report_ended(worker, started);
+        }
     }
 
     /// Reports on behalf of a worker what it has ended: all it has started but the last, in which it may still be.
@@ -170,15 +172,21 @@ impl Drive<'_> {
 
     /// The items of the inbox are in; recalls first if the core asked for it, then does what the lock was taken for.
     pub(super) fn hold(&mut self, purpose: Purpose, recall: bool) {
-        if recall && !self.recallable().is_empty() {
-            self.goto(Pc::Recall(purpose));
+        let holders = self.seam.core.batch_holders().count() as u8;
+        if recall && holders > 0 {
+            self.goto(Pc::Recall(purpose, holders));
         } else {
             self.purpose(purpose);
         }
     }
 
-    pub(super) fn step_recall(&mut self, purpose: Purpose) {
-        if !self.recall_one() {
+    /// One step: takes back what one worker has claimed and not started.
+    pub(super) fn step_recall(&mut self, purpose: Purpose, left: u8) {
+        let worker = self.next_recalled(left);
+        self.recall(worker);
+        if left > 1 {
+            self.goto(Pc::Recall(purpose, left - 1));
+        } else {
             self.purpose(purpose);
         }
     }
@@ -309,7 +317,8 @@ impl Drive<'_> {
     fn mark_issued(&mut self, sleeper: usize, claimed: cmwq_core::pool::WakeWord) {
         let word = &mut self.seam.threads[sleeper].word;
         let claimed = if self.variant == Some(Variant::EpochIgnored) { *word } else { claimed };
-        if word.issued(claimed).apply(word) == () && *word != claimed {
+        word.issued(claimed).apply(word);
+        if *word != claimed {
             self.reached.mark(Reached::MarkedIssued);
         }
     }

@@ -310,7 +310,7 @@ impl Seam {
             (Pc::Claim, _) => drive.step_claim(drive.cancelled(), true, Pc::Gone),
             (Pc::HandOver, _) => drive.step_hand_over(),
             (Pc::Push, _) => drive.step_push(),
-            (Pc::Recall(purpose), _) => drive.step_recall(purpose),
+            (Pc::Recall(purpose, left), _) => drive.step_recall(purpose, left),
             (Pc::StandBy(sleeper), _) => drive.step_stand_by(sleeper),
             (Pc::Retake, _) => drive.step_retake(),
             (Pc::Cull, _) => drive.step_culler(),
@@ -341,7 +341,8 @@ impl Seam {
                 }
             }
             if let Who::Worker(w) = who {
-                let gone = usize::from(w) >= workers || self.core.workers()[usize::from(w)].state == State::Gone;
+                let gone =
+                    usize::from(w) >= workers || self.core.workers()[usize::from(w)].state == State::Gone;
                 if gone && self.threads[at].pc == Pc::Gone {
                     self.threads[at].at = 0;
                     self.threads[at].item = 0;

@@ -16,7 +16,11 @@ impl Drive<'_> {
         match pc {
             Pc::Announce => {
                 self.announce();
-                self.goto(if self.is(Variant::ManagerAnnouncesLate) { Pc::Enter(false) } else { Pc::ManagerLook });
+                self.goto(if self.is(Variant::ManagerAnnouncesLate) {
+                    Pc::Enter(false)
+                } else {
+                    Pc::ManagerLook
+                });
             }
             Pc::ManagerLook => self.step_manager_look(),
             Pc::Creating(slot) => self.step_creating(slot),
@@ -146,7 +150,7 @@ impl Drive<'_> {
     pub(super) fn step_release(&mut self) {
         self.release();
         if self.is(Variant::CancelReleasesEarly) {
-            self.goto(Pc::Recall(Purpose::Cancel));
+            self.hold(Purpose::Cancel, true);
         } else {
             self.end_cancel(true);
         }

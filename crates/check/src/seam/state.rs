@@ -9,11 +9,11 @@ use cmwq_core::work::WorkWord;
 use cmwq_core::worker::BatchWord;
 
 /// An item: a small number.
-pub type Item = u8;
+pub(super) type Item = u8;
 
 /// At most eight small numbers, in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Row {
+pub(super) struct Row {
     len: u8,
     values: [u8; ITEMS_MAX],
 }
@@ -41,14 +41,14 @@ impl Row {
     }
 
     /// The values.
-    pub fn as_slice(&self) -> &[u8] {
+    pub(super) fn as_slice(&self) -> &[u8] {
         &self.values[..usize::from(self.len)]
     }
 }
 
 /// What the core reads and writes of items: links and flags, and how far each worker's batch has been started.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Memory {
+pub(super) struct Memory {
     pub(super) next: [Option<Item>; ITEMS_MAX],
     pub(super) prev: [Option<Item>; ITEMS_MAX],
     pub(super) inactive: [bool; ITEMS_MAX],
@@ -105,7 +105,7 @@ pub enum Who {
 
 /// How a worker came to the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Came {
+pub(super) enum Came {
     /// It was awake.
     Awake,
     /// Its thread has just begun.
@@ -118,7 +118,7 @@ pub enum Came {
 
 /// Why a thread holds the lock, and so what it does after the inbox and the batches have been taken in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Purpose {
+pub(super) enum Purpose {
     /// A worker asks what to do.
     Look,
     /// A worker's item is about to block.
@@ -131,7 +131,7 @@ pub enum Purpose {
 
 /// Where a thread stands: what its next step is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Pc {
+pub(super) enum Pc {
     /// Nothing more to do, or no thread in this slot.
     #[default]
     Gone,
@@ -143,8 +143,8 @@ pub enum Pc {
     HandOver,
     /// Pushes the item in its hands.
     Push,
-    /// Holds the lock: recalls batches.
-    Recall(Purpose),
+    /// Holds the lock: recalls as many batches.
+    Recall(Purpose, u8),
     /// Holds the lock: sets the stand-by mark.
     StandBy(Sleeper),
     /// Holds the lock: takes the items that kept it from setting the mark.
@@ -187,7 +187,7 @@ pub enum Pc {
 
 /// How far a wake-up has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Stage {
+pub(super) enum Stage {
     /// The manager has many pools: it is to be told of this one first.
     Call,
     /// To be claimed.
@@ -200,16 +200,16 @@ pub enum Stage {
 
 /// A wake-up that a thread owes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Owed {
+pub(super) struct Owed {
     /// Who is to be woken.
-    pub sleeper: Sleeper,
+    pub(super) sleeper: Sleeper,
     /// How far it has come.
-    pub stage: Stage,
+    pub(super) stage: Stage,
     /// Whether items depend on it. Not so for a worker told to end, and no longer when the sleeper has run or the
     /// inbox has been taken since.
-    pub for_work: bool,
+    pub(super) for_work: bool,
     /// Whether it was owed by the inbox's mark (else by a decision of the core).
-    pub by_mark: bool,
+    pub(super) by_mark: bool,
 }
 
 impl Owed {
@@ -221,7 +221,7 @@ impl Owed {
 
 /// One thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Thread {
+pub(super) struct Thread {
     pub(super) pc: Pc,
     pub(super) then: Pc,
     /// The item in its hands.

@@ -6,7 +6,6 @@ use super::property::{Reached, Rule};
 use super::state::{Came, Pc, Purpose, Seam};
 use super::variant::Variant;
 use cmwq_core::id::{Sleeper, WorkerId};
-use cmwq_core::list::Items;
 use cmwq_core::pool::{Actions, Event, InboxWord, Verdict};
 use cmwq_core::worker::BatchWord;
 
@@ -261,7 +260,6 @@ impl Drive<'_> {
         self.seam.ended[at] += 1;
         self.me().finished.push(item);
         self.me().at = 0;
-        let worker = self.worker();
         let single = self.me().places.as_slice().len() == 1;
         let next = if single { Pc::Top(Came::Awake) } else { Pc::Take };
         if single {
