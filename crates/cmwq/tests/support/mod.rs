@@ -24,7 +24,8 @@ pub(crate) fn watchdog_for(test: &'static str, time: Duration) -> Watchdog {
     let (over, watched) = channel::<()>();
     std::thread::spawn(move || {
         if watched.recv_timeout(time) == Err(RecvTimeoutError::Timeout) {
-            eprintln!("{test} hangs");
+            // Not by `eprintln`, which the test harness captures and would lose.
+            let _ = writeln!(std::io::stderr(), "{test} hangs");
             std::process::abort();
         }
     });
@@ -63,7 +64,7 @@ pub(crate) fn pass(gate: &Receiver<()>) {
 /// Says that a test cannot run here.
 pub(crate) fn skip(reason: &str) {
     let line = format!("skipped: {reason}");
-    eprintln!("{line}");
+    let _ = writeln!(std::io::stderr(), "{line}");
     if let Some(path) = std::env::var_os("CMWQ_SKIPS") {
         let file = fs::OpenOptions::new().create(true).append(true).open(path);
         let _ = file.and_then(|mut file| writeln!(file, "{line}"));
