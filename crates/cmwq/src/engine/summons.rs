@@ -94,8 +94,9 @@ impl Plan {
 
     /// Manager: the earliest time it has collected.
     pub(crate) fn settle(&self, due: Tick) {
-        // Ordering: release, as in `begin`.
-        self.0.store(due.0, Ordering::Release);
+        // Ordering: acquire and release as in `begin`. Not a plain store: who asked since `begin` may find that another has
+        // claimed the wake-up, and then tells the manager nothing but by this word; the next `begin` must read from it.
+        self.0.swap(due.0, Ordering::AcqRel);
     }
 
     /// Whether the manager must be woken for a time that has been noted.
