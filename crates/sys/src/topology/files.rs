@@ -79,12 +79,8 @@ impl Files {
         for entry in std::fs::read_dir(dir)? {
             let name = entry?.file_name();
             let digits = name.to_str().and_then(|name| name.strip_prefix(prefix));
-            let number = digits.and_then(|digits| {
-                digits
-                    .parse::<u32>()
-                    .ok()
-                    .filter(|n| n.to_string() == digits)
-            });
+            let number =
+                digits.and_then(|digits| digits.parse::<u32>().ok().filter(|n| n.to_string() == digits));
             numbers.extend(number);
         }
         numbers.sort_unstable();
@@ -100,17 +96,11 @@ fn parse(text: &str, spelling: Spelling) -> Result<CpuSet, ParseCpuSetError> {
 }
 
 fn read_text(path: &Path) -> io::Result<String> {
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
-        .open(path)?;
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
     let mut bytes = Vec::with_capacity(256);
     file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err(io::Error::new(
-            ErrorKind::InvalidData,
-            "too large to be a description of a machine",
-        ));
+        return Err(io::Error::new(ErrorKind::InvalidData, "too large to be a description of a machine"));
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
