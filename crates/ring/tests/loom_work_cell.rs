@@ -1,5 +1,6 @@
 //! The item word: one run for each claim, a refused submission is seen by the pending run, no waiter is forgotten.
 #![cfg(cmwq_loom)]
+#![allow(clippy::arc_with_non_send_sync, reason = "the model's threads are coroutines of one thread")]
 
 use cmwq_core::work::{Ended, FlushTarget, HandOver, Submit, WorkWord};
 use cmwq_ring::WorkCell;

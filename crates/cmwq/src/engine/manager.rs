@@ -12,7 +12,6 @@ use cmwq_ring::sync::{AtomicU32, Ordering};
 use cmwq_ring::{Lock, WakeCell};
 use cmwq_sys::futex::LinuxFutex;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// How often orphaned queues are looked at while there are any.
 const ORPHAN_INTERVAL: Span = Span::from_ms(1);
@@ -87,7 +86,7 @@ pub(super) fn run(engine: &Arc<Shared>) {
         let due = look_at_all(engine);
         manager.plan.settle(due);
         let now = clock::now();
-        let timeout = (due != NEVER).then(|| Duration::from(due.since(now).to_duration()));
+        let timeout = (due != NEVER).then(|| due.since(now).to_duration());
         manager.wake.park(timeout, cmwq_sys::clock::now);
         manager.wakes.bump();
     }

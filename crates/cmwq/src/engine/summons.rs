@@ -1,8 +1,8 @@
 //! What a pool wants of the manager thread, and when that thread has planned to wake.
 //!
-//! Every word is read and written by both sides in one step. The manager announces its sleep, swaps the words, looks, and
-//! sleeps; who asks writes a word and then wakes. If it writes after the manager's swap it has read from it and sees the
-//! announcement, so the wake-up finds the manager asleep; if before, the manager sees what it wrote.
+//! Every word is read and written by both sides in one step. The manager announces its sleep, swaps the words, looks,
+//! and sleeps; who asks writes a word and then wakes. If it writes after the manager's swap it has read from it and
+//! sees the announcement, so the wake-up finds the manager asleep; if before, the manager sees what it wrote.
 
 use cmwq_core::time::Tick;
 use cmwq_ring::sync::{AtomicU32, AtomicU64, Ordering};
@@ -31,8 +31,8 @@ impl Default for Summons {
 impl Summons {
     /// Asks the manager to look at this pool. The caller then wakes it.
     pub(crate) fn call(&self) {
-        // Ordering: acquire pairs with the release of `take_call`: the caller's wake-up sees the announcement before it.
-        // A plain store could be passed by the load of the wake word.
+        // Ordering: acquire pairs with the release of `take_call`: the caller's wake-up sees the announcement before
+        // it. A plain store could be passed by the load of the wake word.
         self.called.swap(1, Ordering::AcqRel);
     }
 
@@ -42,7 +42,8 @@ impl Summons {
         self.called.swap(0, Ordering::AcqRel) != 0
     }
 
-    /// Notes when the culler, or a creation, is due. The caller then asks [`Plan::is_after`] whether to wake the manager.
+    /// Notes when the culler, or a creation, is due. The caller then asks [`Plan::is_after`] whether to wake the
+    /// manager.
     pub(crate) fn note(&self, at: Tick, cull: bool) {
         let due = if cull { &self.cull_at } else { &self.retry_at };
         // Ordering: release pairs with the acquire of `next` and `take_due`.
@@ -85,17 +86,19 @@ impl Default for Plan {
 }
 
 impl Plan {
-    /// Manager, after it has announced its sleep and before it collects times: everyone who asks meanwhile shall wake it.
+    /// Manager, after it has announced its sleep and before it collects times: everyone who asks meanwhile shall wake
+    /// it.
     pub(crate) fn begin(&self) {
-        // Ordering: acquire pairs with the release of `is_after`: who has seen the plan before this has noted its time, and
-        // the collection sees it. Release: who asks after this sees the announcement.
+        // Ordering: acquire pairs with the release of `is_after`: who has seen the plan before this has noted its
+        // time, and the collection sees it. Release: who asks after this sees the announcement.
         self.0.swap(NEVER.0, Ordering::AcqRel);
     }
 
     /// Manager: the earliest time it has collected.
     pub(crate) fn settle(&self, due: Tick) {
-        // Ordering: acquire and release as in `begin`. Not a plain store: who asked since `begin` may find that another has
-        // claimed the wake-up, and then tells the manager nothing but by this word; the next `begin` must read from it.
+        // Ordering: acquire and release as in `begin`. Not a plain store: who asked since `begin` may find that
+        // another has claimed the wake-up, and then tells the manager nothing but by this word; the next `begin` must
+        // read from it.
         self.0.swap(due.0, Ordering::AcqRel);
     }
 

@@ -133,8 +133,8 @@ macro_rules! integer {
             /// The newest value, read in one step with whatever follows it before the next operation of the model. The
             /// kernel's look at a futex word.
             pub(super) fn newest(&self) -> $int {
-                // Ordering: relaxed, so that it hides no ordering that is missing elsewhere; a read-modify-write, since a
-                // load may answer an old value.
+                // Ordering: relaxed, so that it hides no ordering that is missing elsewhere; a read-modify-write,
+                // since a load may answer an old value.
                 self.0.fetch_add(0, Ordering::Relaxed)
             }
         }
