@@ -97,7 +97,12 @@ impl<T: Link> Inbox<T> {
     /// that the take that follows need not. The same kind of hint.
     pub fn poll(&self) -> bool {
         // Ordering: relaxed: a hint, as in `has_items`.
-        let seen = self.head.compare_exchange(ptr::null_mut(), ptr::null_mut(), Ordering::Relaxed, Ordering::Relaxed);
+        let seen = self.head.compare_exchange(
+            ptr::null_mut(),
+            ptr::null_mut(),
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+        );
         seen.is_err_and(has_items)
     }
 

@@ -142,6 +142,9 @@ impl<S: Sleep> WakeCell<S> {
 
     /// Waker: sees to it that the owner wakes. With `help`, also issues a wake-up that another waker has claimed and
     /// perhaps not issued; without, relies on that waker. Never blocks.
+    ///
+    /// A wake-up that was owed already is not written again: what the caller did before must reach the owner by a
+    /// word of its own, which both read and write in one step.
     pub fn wake(&self, help: bool) -> Waked {
         match self.claim() {
             Claim::Nothing => Waked::Nothing,

@@ -1,5 +1,6 @@
 //! The batch word: each claimed item is started or recalled, once.
 #![cfg(cmwq_loom)]
+#![allow(clippy::arc_with_non_send_sync, reason = "the model's threads are coroutines of one thread")]
 
 use cmwq_ring::model::{Broken, ModelFutex, Mutant, all_are_caught, check, mutant};
 use cmwq_ring::{BatchCell, Lock};

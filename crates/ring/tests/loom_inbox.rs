@@ -4,7 +4,7 @@
 use cmwq_core::id::{PwqId, Sleeper, WorkerId};
 use cmwq_core::pool::Claim;
 use cmwq_ring::model::{Broken, ModelFutex, Mutant, Tokens, all_are_caught, check, check_less, mutant};
-use cmwq_ring::{FutexSleep, Inbox, Link, Received, Sleep, WakeCell};
+use cmwq_ring::{FutexSleep, Inbox, Link, Lock, Received, Sleep, WakeCell};
 use loom::cell::UnsafeCell;
 use loom::thread;
 use std::ptr::NonNull;
@@ -136,6 +136,73 @@ fn one_producer_keeps_its_order() {
             move || (0..3).for_each(|nth| pool.submit((0, nth)))
         });
         assert_eq!(pool.serve(3), [(0, 0), (0, 1), (0, 2)]);
+        producer.join().unwrap();
+    });
+}
+
+/// Two workers and the lock between them. Each leaves the mark to itself; the last one to leave it is woken by the push, and
+/// wakes the other when everything has been taken.
+struct Crew {
+    inbox: Inbox<Item>,
+    wakes: [WakeCell<FutexSleep<ModelFutex>>; 2],
+    taken: Lock<usize, ModelFutex>,
+}
+
+impl Crew {
+    fn take(&self) -> usize {
+        let Received::Items(item) = self.inbox.take() else { return 0 };
+        // SAFETY: taken, made by the test, and alone.
+        let item = unsafe { Box::from_raw(item.as_ptr()) };
+        // SAFETY: the model checks it.
+        assert_eq!(item.label.with(|label| unsafe { *label }), (0, 0));
+        1
+    }
+
+    fn serve(&self, me: u32) {
+        let wake = &self.wakes[me as usize];
+        loop {
+            self.inbox.poll();
+            let mut taken = self.taken.lock();
+            *taken += self.take();
+            if *taken == 1 {
+                drop(taken);
+                self.wakes[1 - me as usize].wake(true);
+                return;
+            }
+            wake.announce();
+            let stands = self.inbox.stand_by(Sleeper::Worker(WorkerId(me)));
+            drop(taken);
+            if stands {
+                wake.park(None, || Duration::ZERO);
+            } else {
+                wake.resume();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_mark_passes_between_workers() {
+    check(|| {
+        let wakes = [(); 2].map(|()| WakeCell::new(FutexSleep::default()));
+        let crew = Arc::new(Crew { inbox: Inbox::new(TAKER), wakes, taken: Lock::new(0) });
+        let other = thread::spawn({
+            let crew = crew.clone();
+            move || crew.serve(1)
+        });
+        let producer = thread::spawn({
+            let crew = crew.clone();
+            move || {
+                let item = Item { below: UnsafeCell::new(None), label: UnsafeCell::new((0, 0)) };
+                // SAFETY: whoever takes it frees it.
+                let owed = unsafe { crew.inbox.push(NonNull::from(Box::leak(Box::new(item)))) };
+                if let Some(Sleeper::Worker(worker)) = owed {
+                    crew.wakes[worker.index()].wake(true);
+                }
+            }
+        });
+        crew.serve(0);
+        other.join().unwrap();
         producer.join().unwrap();
     });
 }

@@ -1,5 +1,6 @@
 //! The join word: a result changes hands once, a waker is called at most once and never lost.
 #![cfg(cmwq_loom)]
+#![allow(clippy::arc_with_non_send_sync, reason = "the model's threads are coroutines of one thread")]
 
 use cmwq_ring::model::{Broken, ModelFutex, Mutant, all_are_caught, check, mutant};
 use cmwq_ring::sync::{AtomicU32, Ordering};

@@ -1,5 +1,7 @@
-//! Flush phases: a flush that returned has seen every arrival confirmed before it closed, and sleeps no longer than that.
+//! Flush phases: a flush that returned has seen every arrival confirmed before it closed, and sleeps no longer than
+//! that.
 #![cfg(cmwq_loom)]
+#![allow(clippy::arc_with_non_send_sync, reason = "the model's threads are coroutines of one thread")]
 
 use cmwq_core::queue::slot;
 use cmwq_ring::model::{Broken, ModelFutex, Mutant, all_are_caught, check, mutant};

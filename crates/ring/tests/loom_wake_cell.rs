@@ -158,7 +158,8 @@ fn a_stopped_waker_is_helped() {
     check(|| stopped(Tokens::new()));
 }
 
-/// A waker of the first sleep marks it issued during the second, whose own claimer has stopped: who comes by still helps.
+/// A waker of the first sleep marks it issued during the second, whose own claimer has stopped: who comes by still
+/// helps.
 fn late_mark<S: Sleep + Send + Sync + 'static>(sleep: S) {
     let desk = Desk::new(sleep);
     desk.wake.announce();

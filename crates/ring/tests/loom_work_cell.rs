@@ -1,5 +1,6 @@
 //! The item word: one run for each claim, a refused submission is seen by the pending run, no waiter is forgotten.
 #![cfg(cmwq_loom)]
+#![allow(clippy::arc_with_non_send_sync, reason = "the model's threads are coroutines of one thread")]
 
 use cmwq_core::work::{Ended, FlushTarget, HandOver, Submit, WorkWord};
 use cmwq_ring::WorkCell;
@@ -215,13 +216,13 @@ const fn site(function: &'static str, operation: &'static str, effect: &'static 
 const MUTANTS: &[Mutant] = &[
     Mutant {
         id: "work-refusal-by-load",
-        broken: site("submit", "compare_exchange", "look"),
+        broken: site("submit", "fetch_or", "look"),
         what: "a refusal does not write",
         test: "the_pending_run_sees_what_a_refused_submission_stored",
     },
     Mutant {
         id: "work-submit-without-release",
-        broken: site("submit", "compare_exchange", "acquire"),
+        broken: site("submit", "fetch_or", "acquire"),
         what: "a refusal does not publish",
         test: "the_pending_run_sees_what_a_refused_submission_stored",
     },
@@ -239,14 +240,14 @@ const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         id: "work-submit-without-acquire",
-        broken: site("submit", "compare_exchange", "relaxed"),
+        broken: site("submit", "fetch_or", "release"),
         what: "a claim does not see that the place is free",
         test: "each_claim_is_one_run",
     },
     Mutant {
         id: "work-submit-blind",
-        broken: site("submit", "compare_exchange", "store"),
-        what: "a claim is stored over whatever happened meanwhile",
+        broken: site("submit", "fetch_or", "store"),
+        what: "a claim is a load and a store",
         test: "each_claim_is_one_run",
     },
     Mutant {

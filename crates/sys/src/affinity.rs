@@ -43,11 +43,7 @@ pub fn set_current(cpus: &CpuSet) -> io::Result<()> {
     let bytes = size_of_val(words.as_slice());
     // SAFETY: the pointer is valid for reading `bytes` bytes.
     let result = unsafe { libc::sched_setaffinity(0, bytes, words.as_ptr().cast()) };
-    if result == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// The CPU the calling thread runs on, or ran on a moment ago. No system call where the vDSO or

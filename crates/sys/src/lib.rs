@@ -1,5 +1,7 @@
 //! What the cmwq work queue needs from Linux: futexes and eventfds, clocks, threads, affinity, topology.
 
+// The model has its own atomics, which no system call can sleep on.
+#![cfg(not(cmwq_loom))]
 #![deny(clippy::undocumented_unsafe_blocks)]
 
 #[cfg(not(target_os = "linux"))]

@@ -108,7 +108,20 @@ macro_rules! integer {
             /// As in [`core::sync::atomic`].
             #[track_caller]
             pub fn fetch_or(&self, value: $int, given: Ordering) -> $int {
-                self.0.fetch_or(value, order(effect_at("fetch_or", Location::caller()), given))
+                let effect = effect_at("fetch_or", Location::caller());
+                if matches!(effect, Some(Effect::Look | Effect::Store)) {
+                    // Ordering: the strongest a load has.
+                    let old = self.0.load(Ordering::Acquire);
+                    if effect == Some(Effect::Store) {
+                        // Ordering: the strongest a store has: what is broken is that it is not one step.
+                        self.0.store(old | value, Ordering::Release);
+                        return old;
+                    }
+                    if old | value == old {
+                        return old;
+                    }
+                }
+                self.0.fetch_or(value, order(effect, given))
             }
 
             /// As in [`core::sync::atomic`].
@@ -120,8 +133,8 @@ macro_rules! integer {
             /// The newest value, read in one step with whatever follows it before the next operation of the model. The
             /// kernel's look at a futex word.
             pub(super) fn newest(&self) -> $int {
-                // Ordering: relaxed, so that it hides no ordering that is missing elsewhere; a read-modify-write, since a
-                // load may answer an old value.
+                // Ordering: relaxed, so that it hides no ordering that is missing elsewhere; a read-modify-write,
+                // since a load may answer an old value.
                 self.0.fetch_add(0, Ordering::Relaxed)
             }
         }
@@ -157,6 +170,18 @@ impl<T> AtomicPtr<T> {
     /// As in [`core::sync::atomic`]; never fails for no reason.
     #[track_caller]
     pub fn compare_exchange_weak(
+        &self,
+        current: *mut T,
+        new: *mut T,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<*mut T, *mut T> {
+        self.compare_exchange(current, new, success, failure)
+    }
+
+    /// As in [`core::sync::atomic`].
+    #[track_caller]
+    pub fn compare_exchange(
         &self,
         current: *mut T,
         new: *mut T,

@@ -14,7 +14,8 @@ pub(super) enum Effect {
     Order(Ordering),
     /// A read-modify-write that writes what it reads does not write.
     Look,
-    /// A read-modify-write becomes a plain store that does not look: it "succeeds", and reads zero.
+    /// An exchange or a swap becomes a plain store that does not look: it "succeeds", and reads zero. Another
+    /// read-modify-write becomes a load and a store.
     Store,
     /// Only these bits of the written value are kept.
     Mask(u64),

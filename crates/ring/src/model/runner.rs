@@ -15,8 +15,9 @@ pub(super) const NO_SITE: i32 = 97;
 /// Where a variant is broken.
 #[derive(Clone, Copy, Debug)]
 pub enum Broken {
-    /// One operation of a source of the package, and what it does instead: `relaxed`, `acquire`, `release` (the ordering),
-    /// `look` (does not write), `store` (does not read), `mask=N` (writes only these bits).
+    /// One operation of a source of the package, and what it does instead: `relaxed`, `acquire`, `release` (the
+    /// ordering), `look` (does not write what is there already), `store` (does not look, or not in one step),
+    /// `mask=N` (writes only these bits).
     Site {
         /// The source, below `src`.
         file: &'static str,

@@ -1,9 +1,10 @@
 //! Sleeping in the model.
 //!
-//! The kernel promises that a futex wait compares and goes to sleep in one step with regard to wakes of the same word. The
-//! model's compare is a read-modify-write followed by no other operation of the model until the thread is listed; a wake
-//! touches the word likewise, so that the exploration knows that the two depend on each other. Neither orders anything
-//! else: only a thread that has really slept sees what its waker did before the wake. An eventfd's token does order.
+//! The kernel promises that a futex wait compares and goes to sleep in one step with regard to wakes of the same
+//! word. The model's compare is a read-modify-write followed by no other operation of the model until the thread is
+//! listed; a wake touches the word likewise, so that the exploration knows that the two depend on each other. Neither
+//! orders anything else: only a thread that has really slept sees what its waker did before the wake. An eventfd's
+//! token does order.
 
 use super::{AtomicU32, AtomicU64};
 use crate::{Futex, Sleep};
@@ -41,8 +42,8 @@ fn key<T>(word: &T) -> usize {
     core::ptr::from_ref(word).addr()
 }
 
-/// Futexes of the model. A wait with a time-out ends at once: every moment at which the time-out could pass is a moment at
-/// which the thread that waits could be scheduled.
+/// Futexes of the model. A wait with a time-out ends at once: every moment at which the time-out could pass is a
+/// moment at which the thread that waits could be scheduled.
 #[derive(Debug)]
 pub struct ModelFutex;
 
@@ -102,8 +103,9 @@ impl Sleep for Tokens {
             }
             sleep_on(key(&self.0));
         }
-        // Ordering: the kernel reads and writes the count of an eventfd under one lock, which orders reader after writer. The
-        // protocol needs that: a sleeper that took a token and still saw its word parked would sleep for ever.
+        // Ordering: the kernel reads and writes the count of an eventfd under one lock, which orders reader after
+        // writer. The protocol needs that: a sleeper that took a token and still saw its word parked would sleep for
+        // ever.
         self.0.swap(0, Ordering::AcqRel);
     }
 

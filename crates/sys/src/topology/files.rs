@@ -89,12 +89,8 @@ impl Files {
         for entry in std::fs::read_dir(dir)? {
             let name = entry?.file_name();
             let digits = name.to_str().and_then(|name| name.strip_prefix(prefix));
-            let number = digits.and_then(|digits| {
-                digits
-                    .parse::<u32>()
-                    .ok()
-                    .filter(|n| n.to_string() == digits)
-            });
+            let number =
+                digits.and_then(|digits| digits.parse::<u32>().ok().filter(|n| n.to_string() == digits));
             numbers.extend(number);
         }
         numbers.sort_unstable();
@@ -113,10 +109,7 @@ fn parse(text: &str, spelling: Spelling) -> Result<CpuSet, ParseCpuSetError> {
 /// for that nothing can follow.
 fn read_text(path: &Path, is_whole: fn(&[u8], usize) -> bool) -> io::Result<String> {
     let mut options = OpenOptions::new();
-    let mut file = options
-        .read(true)
-        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
-        .open(path)?;
+    let mut file = options.read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
     let mut bytes = Vec::new();
     let mut buffer = [0; 4096];
     loop {
