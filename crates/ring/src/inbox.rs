@@ -118,9 +118,9 @@ impl<T: Link> Inbox<T> {
     /// # Safety
     /// `item` is valid until it has been taken and dealt with, and owned by the caller (PENDING is the caller's).
     pub unsafe fn push(&self, item: NonNull<T>, pwq: PwqId) -> Option<Sleeper> {
-        // The first guess is made without a look: where it is right the line moves once, where it is wrong the failed CAS
-        // has brought it here as a look would.
-        let mut head = ptr::null_mut();
+        // The first guess is made without a look, and is what a dense stream of single items finds: where it is right the
+        // line moves once, where it is wrong the failed CAS has brought it here as a look would.
+        let mut head = encode(InboxWord::Leased(pwq));
         loop {
             let Step::Write(next, Pushed { below, wake }) = decode(head).push(item, pwq) else {
                 unreachable!("a push always writes")

@@ -67,7 +67,8 @@ impl WorkCell {
 
     /// Starts an instance of a caller-owned item; the word is not touched afterwards. Never blocks.
     pub fn let_go(&self) {
-        self.update(self.read_bits(), WorkWord::let_go);
+        // Ordering: acquire and release, as in `update`.
+        self.word.fetch_and(WorkWord::KEPT, Ordering::AcqRel);
     }
 
     /// Ends the running instance. For the worker that ran it. Never blocks.

@@ -354,6 +354,7 @@ fn setting_the_claim_bits_is_a_submission() {
             let Step::Write(next, answer) = word.submit() else { panic!("a submission always writes") };
             assert_eq!(next.bits(), word.bits() | WorkWord::CLAIM);
             assert_eq!(answer, word.submitted());
+            assert_eq!(word.let_go().after(word).bits(), word.bits() & WorkWord::KEPT);
         }
     }
 }

@@ -151,6 +151,9 @@ impl WorkWord {
         Step::Write(WorkWord(self.0 & !PENDING), ())
     }
 
+    /// The bits that [`WorkWord::let_go`] leaves, whatever the word: one read-modify-write `word & KEPT` does the same.
+    pub const KEPT: u64 = !PENDING;
+
     /// The worker's function has returned.
     pub const fn finish(self) -> Step<WorkWord, Ended> {
         let answer = Ended { push: self.0 & HANDED != 0, wake: self.0 & WAITERS != 0 };

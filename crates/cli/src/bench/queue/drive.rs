@@ -23,8 +23,8 @@ pub(super) trait Load: Send {
 pub(super) struct Step {
     /// Items that have run.
     pub(super) items: u64,
-    /// The cycle counter at the end.
-    pub(super) end: u64,
+    /// The cycle counter at the end, if it was read.
+    pub(super) end: Option<u64>,
 }
 
 /// What surrounds the measured part.
@@ -39,6 +39,9 @@ pub(super) struct Around<'a> {
 
 /// All producers together keep no more samples.
 const SAMPLES_MAX: u64 = 1 << 22;
+/// Of this many items one is measured: reading the counter three times takes half as long as a short round trip, and would
+/// hide differences between the shapes.
+const MEASURED_EVERY: u64 = 8;
 /// Before the measured part each producer queues this many items, or for this long.
 const WARM_UP_ITEMS: u64 = 1000;
 const WARM_UP_TIME: Duration = Duration::from_millis(20);
@@ -64,14 +67,20 @@ impl Samples {
         Samples { submit: touched(count), round_trip: touched(trips), every, skip: 0 }
     }
 
-    /// Keeps what one item took.
+    /// Whether the next item is to be measured.
     #[inline]
-    pub(super) fn push(&mut self, submit: u64, round_trip: Option<u64>) {
+    pub(super) fn wants(&mut self) -> bool {
         if self.skip > 0 {
             self.skip -= 1;
-            return;
+            return false;
         }
         self.skip = self.every.get() - 1;
+        true
+    }
+
+    /// Keeps what a measured item took.
+    #[inline]
+    pub(super) fn push(&mut self, submit: u64, round_trip: Option<u64>) {
         self.submit.push(saturated(submit));
         if let Some(round_trip) = round_trip {
             self.round_trip.push(saturated(round_trip));
@@ -179,7 +188,7 @@ pub(super) fn drive<L: Load>(
 
 fn sampled_every(cell: &Cell) -> NonZero<u64> {
     let most = cell.items.saturating_mul(u64::from(cell.producers));
-    NonZero::new(most.div_ceil(SAMPLES_MAX)).unwrap_or(NonZero::<u64>::MIN)
+    NonZero::new(most.div_ceil(SAMPLES_MAX).max(MEASURED_EVERY)).unwrap_or(NonZero::<u64>::MIN)
 }
 
 fn produce<L: Load>(
@@ -208,7 +217,7 @@ fn repeat<L: Load>(load: &mut L, items: u64, until: u64, samples: &mut Samples) 
     loop {
         let step = load.step(items - done, samples);
         done += step.items;
-        if done >= items || step.end >= until {
+        if done >= items || step.end.is_some_and(|end| end >= until) {
             return done;
         }
     }

@@ -77,9 +77,13 @@ impl One {
 impl Load for One {
     #[inline]
     fn step(&mut self, _left: u64, samples: &mut Samples) -> Step {
+        if !samples.wants() {
+            self.producer.round_unmeasured(self.policy);
+            return Step { items: 1, end: None };
+        }
         let round = self.producer.round(self.policy);
         samples.push(round.submit, Some(round.round_trip));
-        Step { items: 1, end: round.end }
+        Step { items: 1, end: Some(round.end) }
     }
 }
 
@@ -96,7 +100,11 @@ impl Load for Batches {
     #[inline]
     fn step(&mut self, left: u64, samples: &mut Samples) -> Step {
         let count = left.min(BATCH_MAX) as usize;
-        let items = self.0.round(count, |submit| samples.push(submit, None));
-        Step { items: items as u64, end: cycles::now() }
+        let items = self.0.round(count, |submit| {
+            if samples.wants() {
+                samples.push(submit, None);
+            }
+        });
+        Step { items: items as u64, end: Some(cycles::now()) }
     }
 }
