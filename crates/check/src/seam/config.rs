@@ -396,12 +396,15 @@ fn deep() -> Vec<Config> {
             ..EVERYTHING
         },
         Config {
-            name: "everything-shared",
-            about: "everything with an item that both submit and that queues itself again",
+            name: "shared-culled",
+            about: "an item that both submit and that queues itself again, culling and creation",
             items: &[ItemKind { pwq: 0, body: Body::Requeues }, PLAIN],
             submitters: &[&[0], &[1, 0]],
+            workers: 1,
+            culls: 1,
+            reaches: &[Reached::Culled, Reached::Created, Reached::HandedOver],
             tier: Tier::Deep,
-            ..EVERYTHING
+            ..BASE
         },
         Config {
             name: "three-watched",
