@@ -93,19 +93,6 @@ impl<T: Link> Inbox<T> {
         has_items(self.head.load(Ordering::Relaxed))
     }
 
-    /// Whether items wait, asked by a thread that spins for them and will take them: brings the line here as its writer, so
-    /// that the take that follows need not. The same kind of hint.
-    pub fn poll(&self) -> bool {
-        // Ordering: relaxed: a hint, as in `has_items`.
-        let seen = self.head.compare_exchange(
-            ptr::null_mut(),
-            ptr::null_mut(),
-            Ordering::Relaxed,
-            Ordering::Relaxed,
-        );
-        seen.is_err_and(has_items)
-    }
-
     /// Whether anything is there that a take would change. The same kind of hint.
     pub fn is_empty(&self) -> bool {
         // Ordering: a hint. A stale "empty" is harmless: the one who parks decides by the read-modify-write of

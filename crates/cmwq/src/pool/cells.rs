@@ -109,7 +109,7 @@ impl WorkerCell {
     }
 }
 
-const CHUNKS: usize = 10;
+const CHUNKS: usize = 11;
 const FIRST: u32 = 8;
 
 /// Worker cells by number, in chunks of growing size that never move.
@@ -117,7 +117,7 @@ pub(crate) struct Cells {
     chunks: [OnceLock<Box<[OnceLock<WorkerCell>]>>; CHUNKS],
 }
 
-/// Chunk and place in it: chunks of 8, 8, 16, 32, ... 2048 cells hold [`POOL_WORKERS_MAX`].
+/// Chunk and place in it: chunks of 8, 8, 16, 32, ... 4096 cells hold twice [`POOL_WORKERS_MAX`].
 fn locate(worker: WorkerId) -> (usize, usize) {
     let n = worker.0;
     if n < FIRST {
@@ -131,7 +131,8 @@ fn chunk_len(chunk: usize) -> usize {
     (FIRST << chunk.saturating_sub(1)) as usize
 }
 
-const _: () = assert!(FIRST << (CHUNKS - 1) == POOL_WORKERS_MAX);
+// Workers that have been told to end keep their numbers until they have: there may be as many again.
+const _: () = assert!(FIRST << (CHUNKS - 1) == 2 * POOL_WORKERS_MAX);
 
 impl Cells {
     pub(super) fn new() -> Cells {
@@ -178,7 +179,7 @@ mod tests {
     #[test]
     fn every_worker_number_has_a_place_of_its_own() {
         let mut seen = std::collections::HashSet::new();
-        for n in 0..POOL_WORKERS_MAX {
+        for n in 0..2 * POOL_WORKERS_MAX {
             let (chunk, place) = locate(WorkerId(n));
             assert!(chunk < CHUNKS && place < chunk_len(chunk), "worker {n}");
             assert!(seen.insert((chunk, place)), "worker {n} shares its place");

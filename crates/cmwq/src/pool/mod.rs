@@ -25,6 +25,7 @@ use crate::worker::WaitPolicy;
 use cmwq_core::id::{PwqId, Sleeper, WorkerId};
 use cmwq_core::pool::{Actions, PoolConfig, PoolCore};
 use cmwq_core::time::Tick;
+use cmwq_ring::sync::prefetch_for_write;
 use cmwq_ring::{CacheLine, Inbox, Lock, Waked};
 use cmwq_sys::futex::LinuxFutex;
 use cmwq_sys::topology::CpuSet;
@@ -169,6 +170,14 @@ impl Pool {
         }
     }
 
+    /// Tells the processor that a push follows.
+    #[inline]
+    pub(crate) fn expect_push(&self) {
+        if self.setup.shape == Shape::Inbox {
+            prefetch_for_write(&raw const *self.inbox);
+        }
+    }
+
     /// Step P3 and P4 of a submission: pushes an item whose PENDING and fields are the caller's, and issues the wake-up
     /// the push may owe.
     ///
@@ -205,10 +214,9 @@ impl Pool {
         }
     }
 
-    /// Whether there is something for a worker that spins: an item, or somebody who waits for its report. A hint; asked by one
-    /// that will take what it finds.
+    /// Whether there is something for a worker that spins: an item, or somebody who waits for its report. A hint.
     pub(crate) fn poll(&self) -> bool {
-        let items = if self.setup.shape == Shape::Inbox { self.inbox.poll() } else { self.listed.get() };
+        let items = if self.setup.shape == Shape::Inbox { self.inbox.has_items() } else { self.listed.get() };
         items || self.wants_reports.get()
     }
 

@@ -177,6 +177,8 @@ impl QueueInner {
     /// Step P1. Answers the phase the arrival is confirmed at (F1 arrival first).
     #[inline]
     pub(crate) fn arrive(&self, to: Slot, item: Option<NonNull<Header>>) -> Result<u32, Refusal> {
+        // The push will need the inbox's line; it may travel while the arrival waits for the caller's own stores.
+        self.pwq(to).pool().expect_push();
         let leaf = &self.arrivals[to.leaf as usize];
         let mut word = self.word.read();
         loop {
