@@ -1,7 +1,8 @@
-//! `cmwq`: looks at machines and measures work queues on them.
+//! `cmwq`: looks at machines, measures work queues on them, and checks their protocols.
 #![forbid(unsafe_code)]
 
 mod bench;
+mod check;
 mod output;
 mod source;
 mod topo;
@@ -25,6 +26,7 @@ struct Arguments {
 enum Command {
     Topo(topo::Arguments),
     Bench(bench::Arguments),
+    Check(check::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -33,20 +35,21 @@ fn main() -> ExitCode {
         Err(error) => refuse(&error),
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(status) => status,
         Err(failure) => failure.report(),
     }
 }
 
-fn run(command: &Command) -> Result<(), Failure> {
+fn run(command: &Command) -> Result<ExitCode, Failure> {
     match command {
-        Command::Topo(arguments) => topo::run(arguments),
-        Command::Bench(arguments) => bench::run(arguments),
+        Command::Topo(arguments) => topo::run(arguments).map(|()| ExitCode::SUCCESS),
+        Command::Bench(arguments) => bench::run(arguments).map(|()| ExitCode::SUCCESS),
+        Command::Check(arguments) => check::run(arguments).map(check::Outcome::into_status),
     }
 }
 
 /// A bad value is named in one line; everything else is left to the parser, which ends the process.
-fn refuse(error: &clap::Error) -> Result<(), Failure> {
+fn refuse(error: &clap::Error) -> Result<ExitCode, Failure> {
     if !matches!(error.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue) {
         error.exit();
     }

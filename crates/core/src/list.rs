@@ -34,6 +34,11 @@ pub trait Items {
     /// How many items of its current batch a worker has started, those it has reported included; the last of them may
     /// still run.
     fn started(&self, worker: WorkerId) -> usize;
+    /// The leaseholder, if it is inside this very item (or has been and has taken none since): it takes items without the
+    /// lock, so that the core does not know of them. See the inbox word.
+    fn leaseholder_of(&self, _item: Self::Item, _function: usize) -> Option<WorkerId> {
+        None
+    }
 }
 
 /// A list of items in order. Equality and hash see the ends and the length; the links belong to [`Items`].

@@ -1,7 +1,7 @@
 //! The inbox and the sleep of its taker: nothing is lost, order is kept, a push that replaces the mark wakes.
 #![cfg(cmwq_loom)]
 
-use cmwq_core::id::{Sleeper, WorkerId};
+use cmwq_core::id::{PwqId, Sleeper, WorkerId};
 use cmwq_core::pool::Claim;
 use cmwq_ring::model::{Broken, ModelFutex, Mutant, Tokens, all_are_caught, check, check_less, mutant};
 use cmwq_ring::{FutexSleep, Inbox, Link, Lock, Received, Sleep, WakeCell};
@@ -54,7 +54,7 @@ impl<S: Sleep> Pool<S> {
         // SAFETY: the model checks it.
         item.label.with_mut(|place| unsafe { *place = label });
         // SAFETY: the taker frees it.
-        unsafe { self.inbox.push(NonNull::from(Box::leak(Box::new(item)))) }.is_some()
+        unsafe { self.inbox.push(NonNull::from(Box::leak(Box::new(item))), PwqId(0)) }.is_some()
     }
 
     fn submit(&self, label: Label) {

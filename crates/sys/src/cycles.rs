@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::clock;
 
-/// The counter now: the time-stamp counter on x86-64, the virtual counter on aarch64, nanoseconds elsewhere. About 10 ns: it is
-/// read only after what comes before has been executed, or short intervals would look empty.
+/// The counter now: the time-stamp counter on x86-64, the virtual counter on aarch64, nanoseconds elsewhere. About 10
+/// ns: it is read only after what comes before has been executed, or short intervals would look empty.
 #[inline(always)]
 pub fn now() -> u64 {
     #[cfg(target_arch = "x86_64")]

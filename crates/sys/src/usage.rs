@@ -2,7 +2,8 @@
 
 use std::mem::MaybeUninit;
 
-/// Times a thread of this process left its CPU so far, by itself or preempted; ended threads count too. One system call.
+/// Times a thread of this process left its CPU so far, by itself or preempted; ended threads count too. One system
+/// call.
 pub fn context_switches() -> u64 {
     let mut usage = MaybeUninit::<libc::rusage>::uninit();
     // SAFETY: the pointer is valid for writing one `rusage`.

@@ -118,6 +118,23 @@ fn a_cpu_without_caches_is_alone_though_others_name_it() {
 }
 
 #[test]
+fn a_cpu_that_lost_its_last_level_takes_nobody_along() {
+    let dir = written("core:4", STYLE);
+    for cpu in 0..4 {
+        let pair = if cpu < 2 { "0-1\n" } else { "2-3\n" };
+        put(&dir, &format!("cpu/cpu{cpu}/cache/index3/level"), "2\n");
+        put(
+            &dir,
+            &format!("cpu/cpu{cpu}/cache/index3/shared_cpu_list"),
+            pair,
+        );
+    }
+    assert_eq!(pods(&read(&dir), Scope::Cache), "0-3");
+    fs::remove_dir_all(at(&dir, "cpu/cpu0/cache/index2")).expect("removed");
+    assert_eq!(pods(&read(&dir), Scope::Cache), "0|1-3");
+}
+
+#[test]
 fn sharers_may_number_the_same_cache_differently() {
     let dir = written("core:4", STYLE);
     for cpu in [1, 2] {

@@ -54,7 +54,8 @@ impl Seam {
             let runs = |&(at, _): &(usize, WorkerId)| self.threads[at].is_inside(item);
             return self.workers(config).find(runs).map_or(Place::Nowhere, |(at, _)| Place::Handed(at));
         }
-        if self.inbox_items().any(|i| i == item) || self.core.worklist().iter(&self.memory).any(|i| i == item) {
+        if self.inbox_items().any(|i| i == item) || self.core.worklist().iter(&self.memory).any(|i| i == item)
+        {
             return Place::Queued;
         }
         if self.is_linked(item) {
@@ -80,10 +81,10 @@ impl Seam {
             return None;
         }
         let able = self.able(config);
-        if !able.contains(&true) {
-            if let Some(what) = self.check_all_done(config) {
-                return Some(what);
-            }
+        if !able.contains(&true)
+            && let Some(what) = self.check_all_done(config)
+        {
+            return Some(what);
         }
         let mut pool = None;
         for item in 0..config.items.len() as u8 {
@@ -134,7 +135,8 @@ impl Seam {
         let mut items = (0..config.items.len() as u8).filter(pending);
         let held = items.any(|i| matches!(self.place(config, i), Place::Batch(at) if inside(at)));
         let able = self.able(config);
-        (held && !self.excuses_pool(config, &able)).then_some("an item waits in the batch of a stopped worker")
+        (held && !self.excuses_pool(config, &able))
+            .then_some("an item waits in the batch of a stopped worker")
     }
 
     /// Nobody can step: everything that was queued has ended.
@@ -257,7 +259,6 @@ impl Seam {
             Pc::Gone => &[],
             Pc::Top(_) | Pc::Blocking | Pc::Report(..) | Pc::ManagerLook | Pc::Blocked if !free => &[],
             Pc::Top(Came::Called) if watched => &[0, 1],
-            Pc::Recall(_) | Pc::Retake if watched => &[0, 1],
             Pc::Blocked => match config.items[usize::from(thread.item)].body {
                 Body::WaitsFor(other) if self.ended[usize::from(other)] == 0 => &[],
                 _ => &[0],

@@ -6,6 +6,7 @@ use super::property::{Reached, Reaches, Rule};
 use super::state::{Came, Memory, Owed, Pc, Purpose, Row, Seam, Stage, Thread, Who};
 use super::variant::Variant;
 use cmwq_core::id::{Sleeper, WorkerId};
+use cmwq_core::list::Items;
 use cmwq_core::pool::{Actions, Event, InboxWord, PoolCore, WakeWord};
 use cmwq_core::time::Tick;
 use cmwq_core::work::WorkWord;
@@ -103,7 +104,7 @@ const RULES: [(Rule, Condition); 13] = rules!(
     Held
 );
 
-const SITUATIONS: [(Reached, Condition); 29] = situations!(
+const SITUATIONS: [(Reached, Condition); 30] = situations!(
     MarkReplaced,
     Withdrawn,
     StandByFailed,
@@ -121,6 +122,7 @@ const SITUATIONS: [(Reached, Condition); 29] = situations!(
     Watched,
     WatcherJoined,
     Recalled,
+    ReportedFor,
     HeldInBatch,
     Blocked,
     Inactive,
@@ -212,6 +214,8 @@ impl Seam {
             now: 0,
             failures: 0,
             retry: false,
+            due: false,
+            called: false,
             order: Row::default(),
             queued: [0; ITEMS_MAX],
             ended: [0; ITEMS_MAX],
@@ -277,13 +281,13 @@ impl Seam {
             self.words[at] = WorkWord::CLAIMED;
             self.queued[at] = 1;
             self.order.push(item);
-            let pushed = self.inbox.push(item).apply(&mut self.inbox);
+            let pushed = self.inbox.push(item, self.memory.pwq(item)).apply(&mut self.inbox);
             self.memory.next[at] = pushed.below;
             if let Some(sleeper) = pushed.wake {
                 let first = &mut self.threads[0];
                 first.then = first.pc;
                 first.pc = Pc::Wakes;
-                first.owes.push(Owed { sleeper, stage: Stage::Claim, for_work: true, by_mark: true });
+                first.owes.push(Owed::new(sleeper, true, true));
             }
         }
     }
@@ -306,7 +310,7 @@ impl Seam {
             (Pc::Claim, _) => drive.step_claim(drive.cancelled(), true, Pc::Gone),
             (Pc::HandOver, _) => drive.step_hand_over(),
             (Pc::Push, _) => drive.step_push(),
-            (Pc::Recall(purpose), _) => drive.step_recall(purpose),
+            (Pc::Recall(purpose, left), _) => drive.step_recall(purpose, left),
             (Pc::StandBy(sleeper), _) => drive.step_stand_by(sleeper),
             (Pc::Retake, _) => drive.step_retake(),
             (Pc::Cull, _) => drive.step_culler(),
@@ -337,7 +341,8 @@ impl Seam {
                 }
             }
             if let Who::Worker(w) = who {
-                let gone = usize::from(w) >= workers || self.core.workers()[usize::from(w)].state == State::Gone;
+                let gone =
+                    usize::from(w) >= workers || self.core.workers()[usize::from(w)].state == State::Gone;
                 if gone && self.threads[at].pc == Pc::Gone {
                     self.threads[at].at = 0;
                     self.threads[at].item = 0;

@@ -136,6 +136,8 @@ reached! {
     WatcherJoined = "watcher-joined",
     /// Items were taken back from a batch.
     Recalled = "recalled",
+    /// An end was reported on behalf of the worker that had come past it.
+    ReportedFor = "reported-for",
     /// An item waited in the batch of a worker that is inside another one.
     HeldInBatch = "held-in-batch",
     /// An item blocked.
@@ -164,7 +166,7 @@ reached! {
 
 /// What has been reached in one exploration.
 #[derive(Debug, Default)]
-pub struct Reaches(AtomicU64);
+pub(super) struct Reaches(AtomicU64);
 
 impl Reaches {
     pub(super) fn mark(&self, what: Reached) {
@@ -175,7 +177,7 @@ impl Reaches {
     }
 
     /// Whether the situation has occurred.
-    pub fn has(&self, what: Reached) -> bool {
+    pub(super) fn has(&self, what: Reached) -> bool {
         self.0.load(Relaxed) & 1 << what as u8 != 0
     }
 }
@@ -189,12 +191,14 @@ impl Seam {
         let between_holds = self.lock.is_none();
         let what = |answer: Result<(), Broken>| answer.err().map(|broken| broken.what);
         match rule {
-            Rule::Baton if between_holds => {
-                what(self.core.check_baton(&Outside { inbox: self.inbox, is_woken: &|s| self.is_woken(config, s) }))
-            }
-            Rule::Cover if between_holds => {
-                what(self.core.check_cover(&Outside { inbox: self.inbox, is_woken: &|s| self.is_woken(config, s) }))
-            }
+            Rule::Baton if between_holds => what(
+                self.core
+                    .check_baton(&Outside { inbox: self.inbox, is_woken: &|s| self.is_woken(config, s) }),
+            ),
+            Rule::Cover if between_holds => what(
+                self.core
+                    .check_cover(&Outside { inbox: self.inbox, is_woken: &|s| self.is_woken(config, s) }),
+            ),
             Rule::Counts if between_holds => what(self.core.check_counts()),
             Rule::Gates if between_holds => what(self.core.check_gates()),
             Rule::NoOwedDies => what(self.core.check_no_owed_dies(&|w| self.is_owed(Sleeper::Worker(w)))),

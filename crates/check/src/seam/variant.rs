@@ -28,7 +28,7 @@ pub enum Variant {
     HandoverBlind,
     /// A worker whose item blocks keeps the rest of its batch.
     BlockKeepsBatch,
-    /// A worker whose item blocks does not report the items it has finished.
+    /// The items that a worker has finished are not reported when its item blocks or its batch is recalled.
     BlockKeepsFinished,
     /// An item blocks and nobody tells the pool.
     BlockUntold,

@@ -39,7 +39,8 @@ pub(crate) fn measure<C: Serialize, T: DeserializeOwned>(
     limit: Duration,
 ) -> Result<T, String> {
     let cell = serde_json::to_string(cell).map_err(|error| error.to_string())?;
-    let (output, status) = run(&["bench", command, &cell], limit)?;
+    let executable = std::env::current_exe().map_err(|error| format!("this executable: {error}"))?;
+    let (output, status) = run(Command::new(executable).args(["bench", command, &cell]), limit)?;
     match serde_json::from_str(&output.out) {
         Ok(Reply::Measured(measured)) => Ok(measured),
         Ok(Reply::Failed(why)) => Err(why),
@@ -55,10 +56,8 @@ struct Output {
     error: String,
 }
 
-fn run(arguments: &[&str], limit: Duration) -> Result<(Output, ExitStatus), String> {
-    let executable = std::env::current_exe().map_err(|error| format!("this executable: {error}"))?;
-    let mut child = Command::new(executable)
-        .args(arguments)
+fn run(command: &mut Command, limit: Duration) -> Result<(Output, ExitStatus), String> {
+    let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -97,3 +96,6 @@ fn read(stream: &mut Option<impl Read>) -> String {
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }
+
+#[cfg(test)]
+mod tests;

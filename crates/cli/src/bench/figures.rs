@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-/// The elements at `floor(count * p / 100)` of the sorted samples, for ascending percentiles. Reorders the samples; zero
-/// without any.
+/// The elements at `floor(count * p / 100)` of the sorted samples, for ascending percentiles. Reorders the samples;
+/// zero without any.
 pub(crate) fn percentiles<const N: usize>(samples: &mut [u32], percentiles: [u32; N]) -> [u32; N] {
     let (count, mut from) = (samples.len(), 0);
     percentiles.map(|percentile| {

@@ -58,7 +58,10 @@ impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Spread { median, min, max } = self.found;
         let holds = if self.holds { "holds " } else { "MISSED" };
-        write!(f, "{holds}  {}: {median:.3} ({min:.3} to {max:.3}), {}", self.figure, self.bound)
+        // Ratios have decimals that matter, rates have not.
+        let decimals = if median < 1000.0 { 3 } else { 0 };
+        write!(f, "{holds}  {}: {median:.decimals$} ({min:.decimals$} to {max:.decimals$}), ", self.figure)?;
+        self.bound.fmt(f)
     }
 }
 

@@ -56,7 +56,8 @@ impl Machine {
     }
 }
 
-/// The CPUs that threads can be bound to: those of the topology if it is this machine's, else those this process may use.
+/// The CPUs that threads can be bound to: those of the topology if it is this machine's, else those this process may
+/// use.
 pub(crate) fn cpus_here(topology: &Topology) -> CpuSet {
     if topology.is_host() {
         return topology.cpus().clone();

@@ -24,8 +24,8 @@ struct Signalled {
     done: NonNull<Completion>,
 }
 
-/// One producer with one item in flight: the item is made anew each round and signals before its function returns, so that
-/// the next round may find the worker still finishing.
+/// One producer with one item in flight: the item is made anew each round and signals before its function returns, so
+/// that the next round may find the worker still finishing.
 #[derive(Debug)]
 pub struct Producer {
     /// Owned; from a box.
@@ -56,7 +56,8 @@ impl Producer {
         let done = unsafe { self.done.as_ref() };
         done.reinit();
         let raw = self.item.cast::<RawWork>();
-        // SAFETY: the box is ours; the last round's function has been told apart by its signal, after which nobody reads it.
+        // SAFETY: the box is ours; the last round's function has been told apart by its signal, after which nobody
+        // reads it.
         unsafe { raw.write(RawWork::new(signal)) };
         let start = cycles::now();
         // SAFETY: the box does not move, and the drop frees it only after a flush.
@@ -111,8 +112,8 @@ impl Batch {
         Batch { items: NonNull::from(Box::leak(items)), queue: queue.clone(), is_open: false }
     }
 
-    /// Makes up to `count` items anew and queues them one after another, telling what each submission took, then flushes the
-    /// queue. Answers how many items there were.
+    /// Makes up to `count` items anew and queues them one after another, telling what each submission took, then
+    /// flushes the queue. Answers how many items there were.
     ///
     /// # Panics
     /// When the queue refuses an item, or inside an item of the queue.

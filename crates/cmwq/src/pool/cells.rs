@@ -66,15 +66,13 @@ pub(crate) struct WorkerCell {
     pub(crate) batch: BatchCell,
     /// L: the claimed items; the worker reads a place after it has taken it from `batch`.
     places: [UnsafeCell<Option<Claimed>>; BATCH_ITEMS_MAX],
-    /// L: how many ends of the current claim have been reported to the core.
+    /// L: how many ends of the current batch have been reported to the core.
     pub(crate) reported: Cell<usize>,
-    /// L: how many items the current claim has.
-    pub(crate) claimed: Cell<usize>,
     /// O: written by the worker, read by anyone.
     pub(crate) stats: WorkerStats,
 }
 
-// SAFETY: `places`, `reported` and `claimed` are touched under the pool lock, or (a place) by the worker to which the batch
+// SAFETY: `places` and `reported` are touched under the pool lock, or (a place) by the worker to which the batch
 // word has given it; the rest is atomics. `Claimed` is addresses and numbers.
 unsafe impl Sync for WorkerCell {}
 // SAFETY: as above.
@@ -87,7 +85,6 @@ impl WorkerCell {
             batch: BatchCell::default(),
             places: std::array::from_fn(|_| UnsafeCell::new(None)),
             reported: Cell::new(0),
-            claimed: Cell::new(0),
             stats: WorkerStats::default(),
         })
     }

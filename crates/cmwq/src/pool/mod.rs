@@ -2,6 +2,7 @@
 
 mod cells;
 mod hold;
+mod leased;
 mod links;
 mod pwq;
 mod registry;
@@ -9,7 +10,7 @@ mod shape;
 
 pub use cells::WakeVia;
 pub(crate) use cells::{Backend, WorkerCell};
-pub(crate) use hold::Hold;
+pub(crate) use hold::{Filled, Hold, Linger};
 pub(crate) use pwq::Pwq;
 pub(crate) use registry::{PoolKey, Registry};
 #[cfg(not(feature = "bench"))]
@@ -21,7 +22,7 @@ use crate::engine::Shared;
 use crate::item::{Handle, Header};
 use crate::stats::{Counter, Hint};
 use crate::worker::WaitPolicy;
-use cmwq_core::id::{Sleeper, WorkerId};
+use cmwq_core::id::{PwqId, Sleeper, WorkerId};
 use cmwq_core::pool::{Actions, PoolConfig, PoolCore};
 use cmwq_core::time::Tick;
 use cmwq_ring::{CacheLine, Inbox, Lock, Waked};
@@ -37,6 +38,8 @@ pub(crate) struct Guarded {
     /// What `listed` and `wants_reports` were last set to.
     listed: bool,
     wants_reports: bool,
+    /// The worker that may take single items without the lock, while the inbox says so.
+    leaseholder: Option<WorkerId>,
     /// Every pwq of this pool, by number, and whether a queue uses it. Boxed: queues and items hold their addresses.
     pwqs: Vec<(Box<Pwq>, bool)>,
 }
@@ -66,6 +69,8 @@ pub(crate) struct Pool {
     listed: CacheLine<Hint>,
     /// A mirror of "somebody waits for ends to be reported", for workers that spin before they report.
     wants_reports: Hint,
+    /// W: what the leaseholder runs; on a line that only it writes.
+    leased: CacheLine<leased::Leased>,
     cells: cells::Cells,
     /// I.
     pub(crate) setup: PoolSetup,
@@ -100,10 +105,12 @@ impl Pool {
                 actions: Actions::default(),
                 listed: false,
                 wants_reports: false,
+                leaseholder: None,
                 pwqs: Vec::new(),
             })),
             listed: CacheLine::default(),
             wants_reports: Hint::default(),
+            leased: CacheLine::default(),
             cells: cells::Cells::new(),
             setup,
             engine,
@@ -168,13 +175,13 @@ impl Pool {
     /// # Safety
     /// W1 one claimer: the caller owns the item. W5 pending keeps alive: a reference goes with it.
     #[inline]
-    pub(crate) unsafe fn submit(&self, item: NonNull<Header>) {
+    pub(crate) unsafe fn submit(&self, item: NonNull<Header>, pwq: PwqId) {
         if self.setup.shape != Shape::Inbox {
             // SAFETY: passed on.
             return unsafe { self.submit_locked(item) };
         }
         // SAFETY: passed on.
-        if let Some(sleeper) = unsafe { self.inbox.push(item) } {
+        if let Some(sleeper) = unsafe { self.inbox.push(item, pwq) } {
             self.submit_wakes.add(1);
             self.wake(sleeper);
         }
@@ -198,25 +205,26 @@ impl Pool {
         }
     }
 
-    /// Whether there is something a spinning worker should look at. A hint.
-    pub(crate) fn has_work(&self) -> bool {
-        self.inbox.has_items() || self.listed.get()
-    }
-
-    /// Whether a worker whose items have ended may wait a little before it takes the lock: nobody waits for its report, and
-    /// new items wake nobody else (no stand-by mark), so that it will see them itself. Hints; the lock decides.
-    pub(crate) fn may_linger(&self) -> bool {
-        self.inbox.is_empty() && !self.wants_reports.get()
-    }
-
-    /// Whether a lingering worker should take the lock.
-    pub(crate) fn ends_linger(&self) -> bool {
-        self.poll() || self.wants_reports.get()
-    }
-
-    /// Whether there is something to run, asked by a worker that spins and will take what it finds.
+    /// Whether there is something for a worker that spins: an item, or somebody who waits for its report. A hint; asked by one
+    /// that will take what it finds.
     pub(crate) fn poll(&self) -> bool {
-        if self.setup.shape == Shape::Inbox { self.inbox.poll() } else { self.listed.get() }
+        let items = if self.setup.shape == Shape::Inbox { self.inbox.poll() } else { self.listed.get() };
+        items || self.wants_reports.get()
+    }
+
+    /// Leaseholder: whether it should try to take an item. A hint.
+    pub(crate) fn poll_leased(&self, pwq: PwqId) -> bool {
+        !self.inbox.is_leased(pwq) || self.wants_reports.get()
+    }
+
+    /// Leaseholder: takes an item without the lock. `None`: none is there, or the lease has ended.
+    pub(crate) fn take_leased(&self, pwq: PwqId) -> Option<Handle> {
+        let item = Handle(self.inbox.take_one(pwq)?);
+        // SAFETY: W5 pending keeps alive: taken, and not started.
+        if unsafe { item.0.as_ref() }.vtable.owned_by_caller {
+            self.leased.set(item, crate::item::function_of(item));
+        }
+        Some(item)
     }
 
     /// Items started so far, over all workers.

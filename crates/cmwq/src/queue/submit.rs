@@ -112,7 +112,7 @@ impl QueueInner {
             return Submit::Queued;
         }
         // SAFETY: claimed, addressed, and a reference goes with it.
-        unsafe { self.pwq(to).pool().submit(item) };
+        unsafe { self.pwq(to).submit(item) };
         Submit::Queued
     }
 
@@ -139,7 +139,7 @@ impl QueueInner {
         }
         self.address(to, phase, header, place);
         // SAFETY: claimed and addressed; its owner keeps it alive.
-        unsafe { self.pwq(to).pool().submit(item) };
+        unsafe { self.pwq(to).submit(item) };
         Submit::Queued
     }
 
@@ -157,7 +157,7 @@ impl QueueInner {
         // SAFETY: exclusively the caller's.
         self.address(to, phase, unsafe { item.as_ref() }, place);
         // SAFETY: passed on.
-        unsafe { self.pwq(to).pool().submit(item) };
+        unsafe { self.pwq(to).submit(item) };
         Ok(())
     }
 

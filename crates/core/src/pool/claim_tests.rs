@@ -88,6 +88,53 @@ fn one_full_pwq_does_not_hold_up_another() {
     driver.wake(W0);
 }
 
+// ---- batches behind an item that does not end ----
+
+#[test]
+fn a_batch_has_an_idle_worker_woken_that_takes_it_back() {
+    let mut driver = Driver::with_idle(PoolConfig { workers_max: 2, ..eager() }, 100, 2);
+    let items = driver.submit_new(3);
+    driver.wake(W1);
+    driver.start(W1);
+    assert_eq!(driver.wake(W0), Verdict::Run, "woken without any submission");
+    assert_eq!((driver.batch(W1), driver.batch(W0)), (vec![], items[1..2].to_vec()));
+    assert_eq!(driver.worklist(), items[2..]);
+}
+
+#[test]
+fn a_watcher_takes_back_a_batch_that_does_not_get_on() {
+    let mut driver = Driver::with_idle(PoolConfig { workers_max: 2, ..PoolConfig::default() }, 100, 2);
+    let items = driver.submit_new(2);
+    driver.wake(W1);
+    driver.start(W1);
+    assert!(matches!(driver.wake(W0), Verdict::Watch(_)));
+    assert_eq!(driver.watch_look(W0), Verdict::Run);
+    assert_eq!(driver.batch(W0), items[1..]);
+}
+
+#[test]
+fn the_last_item_of_a_batch_keeps_nobody_awake() {
+    let mut driver = Driver::with_idle(eager(), 100, 3);
+    driver.submit_new(2);
+    driver.wake(W2);
+    driver.start(W2);
+    driver.end(W2);
+    driver.start(W2);
+    assert!(matches!(driver.wake(W1), Verdict::Rest { .. }), "nothing could be taken back");
+    assert!(matches!(driver.sleep(W1), Verdict::Rest { .. }));
+    assert!(driver.woken.is_empty(), "and nobody else is woken for it");
+}
+
+#[test]
+fn a_managed_pool_leaves_a_batch_to_the_worker_that_runs() {
+    let mut driver = Driver::with_idle(PoolConfig { managed: true, ..eager() }, 100, 2);
+    let items = driver.submit_new(2);
+    driver.wake(W1);
+    driver.start(W1);
+    assert!(driver.woken.is_empty());
+    assert_eq!(driver.batch(W1), items[1..]);
+}
+
 // ---- collisions of caller-owned items ----
 
 #[test]

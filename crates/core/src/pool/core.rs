@@ -36,7 +36,7 @@ pub struct PoolCore<I: Copy + Eq + Hash> {
     pub(super) nr_blocked: u32,
     /// Busy workers whose item is CPU-intensive and not blocked.
     pub(super) nr_intensive: u32,
-    /// Busy workers with more than one item claimed, in the order in which they claimed.
+    /// Busy workers with more than one item claimed and not reported, in the order in which they claimed.
     batches: Vec<WorkerId>,
     /// Picked workers that left the idle list and have not run yet ([`ClaimPolicy::Leave`]).
     pub(super) nr_leaving: u32,
@@ -123,7 +123,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
             Event::CpuIntensive(worker) => self.cpu_intensive(now, worker, actions),
             Event::Submitted | Event::Cover => self.cover(now, actions),
             Event::ManagerLook { inbox } => self.manager_look(now, inbox, actions),
-            Event::Created(worker) => self.created(worker),
+            Event::Created(_) => self.created(now, actions),
             Event::CreateFailed(worker) => self.create_failed(now, worker, actions),
             Event::Started(worker) => self.started(worker),
             Event::Cull => self.cull(now, actions),
@@ -175,7 +175,8 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         let slot = &mut self.workers[worker.index()];
         let Some(at) = slot.batch.iter().position(|&i| i == item) else { return false };
         slot.batch.remove(at);
-        if slot.batch.is_empty() {
+        if slot.batch.len() == 1 {
+            // What is left is the item it is inside, or about to be.
             self.batches.retain(|&w| w != worker);
         }
         true
@@ -240,6 +241,11 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         }
         let has_own = !self.workers[worker.index()].scheduled.is_empty();
         let others_run = self.nr_running() > 1 && self.config.managed;
+        if !has_own && self.worklist.is_empty() && self.has_items_waiting() {
+            actions.recall = true;
+            actions.verdict = Verdict::Again;
+            return;
+        }
         if !has_own && (self.worklist.is_empty() || others_run) {
             actions.verdict = self.nothing_to_do(worker, actions);
             return;
@@ -324,11 +330,21 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
 
     /// The worker inside whose function this very item is now; one that has come past it in its batch is not.
     fn runner<S: Items<Item = I>>(&self, items: &S, item: I, function: usize) -> Option<WorkerId> {
-        self.busy.find(item, function).find(|&worker| {
+        let mut claimers = self.busy.find(item, function);
+        let runner = claimers.find(|&worker| {
             let slot = &self.workers[worker.index()];
             let place = slot.batch.iter().position(|&i| i == item);
             place.is_none_or(|at| slot.nr_reported as usize + at + 1 >= items.started(worker))
-        })
+        });
+        runner.or_else(|| items.leaseholder_of(item, function))
+    }
+
+    /// Whether the worker that has just claimed may wait for more before it reports: it is alone, nothing is left for others
+    /// to run or wait for, and whoever covers has been chosen already (`actions` ask for nobody).
+    pub fn may_linger(&self, actions: &Actions<I>) -> bool {
+        let alone = self.nr_awake + self.nr_busy == 1 && self.nr_starting == 0;
+        let nobody_asked = actions.stand_by.is_none() && actions.wake.is_empty() && !actions.recall;
+        alone && nobody_asked && self.worklist.is_empty() && !self.wants_reports()
     }
 
     // ---- who looks next ----
@@ -352,7 +368,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
             (None, true) => Sleeper::Manager,
             (None, false) => return,
         };
-        if self.worklist.is_empty() {
+        if !self.has_items_waiting() {
             actions.stand_by = Some(sleeper);
             self.standby = Some(sleeper);
         } else {
@@ -367,6 +383,12 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
             || self.nr_leaving > 0
             || !self.kicked.is_empty()
             || self.manage.manager_thread_comes
+    }
+
+    /// Whether items could start if a worker came: listed ones, and those in the batches of workers that may be inside a long
+    /// item. A pool that manages concurrency lets one worker run anyway.
+    pub(super) fn has_items_waiting(&self) -> bool {
+        !self.worklist.is_empty() || (!self.config.managed && self.has_batches())
     }
 
     /// The worker to wake next: the most recently idle one, else the one that watches.
@@ -538,7 +560,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         &self.gates[pwq.index()]
     }
 
-    /// Whether a worker holds items of a batch that others could take back.
+    /// Whether a worker holds items of a batch that others could take back, as far as the lock knows.
     pub fn has_batches(&self) -> bool {
         !self.batches.is_empty()
     }

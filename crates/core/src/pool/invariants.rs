@@ -74,13 +74,14 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         hold(obliged, "B1 baton", "items are queued and nobody is obliged to look")
     }
 
-    /// `B2 cover`: whenever items are queued, every worker that is up is inside an item, and somebody could help - an
-    /// idle worker, or one yet to be created when all those items block - then somebody has been woken or watches. In
-    /// a pool that manages concurrency a worker that runs suffices.
+    /// `B2 cover`: whenever items are queued or claimed behind another, every worker that is up is inside an item, and
+    /// somebody could help - an idle worker, or one yet to be created when all those items block - then somebody has
+    /// been woken or watches. In a pool that manages concurrency a worker that runs suffices.
     pub fn check_cover(&self, outside: &Outside<'_, I>) -> Result<(), Broken> {
         let all_block = self.nr_awake + self.nr_busy == self.nr_blocked;
+        let waits = self.is_pending(outside) || self.has_items_waiting();
         let could_help = !self.idle.is_empty() || all_block && self.may_create();
-        if self.config.managed && self.nr_running() > 0 || !self.is_pending(outside) || !could_help {
+        if self.config.managed && self.nr_running() > 0 || !waits || !could_help {
             return Ok(());
         }
         let covered = self.somebody_comes()
@@ -105,7 +106,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     }
 
     fn is_pending(&self, outside: &Outside<'_, I>) -> bool {
-        !self.worklist.is_empty() || matches!(outside.inbox, InboxWord::List(_))
+        !self.worklist.is_empty() || matches!(outside.inbox, InboxWord::List(_) | InboxWord::One(_))
     }
 
     fn woken_exists(&self, outside: &Outside<'_, I>) -> bool {

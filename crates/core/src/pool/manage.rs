@@ -77,8 +77,10 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         self.manage.manager_thread_creates = false;
     }
 
-    pub(super) fn created(&mut self, _worker: WorkerId) {
+    /// The new worker may have looked already, while nobody was allowed to create the next: it has left nobody to stand by.
+    pub(super) fn created(&mut self, now: Tick, actions: &mut Actions<I>) {
         self.end_creation();
+        self.cover(now, actions);
     }
 
     pub(super) fn create_failed(&mut self, now: Tick, worker: WorkerId, actions: &mut Actions<I>) {
@@ -98,7 +100,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     /// The engine's manager thread looks: it makes the worker that nobody else can make.
     pub(super) fn manager_look(&mut self, now: Tick, inbox: bool, actions: &mut Actions<I>) {
         self.manage.manager_thread_comes = false;
-        if !inbox && self.worklist.is_empty() {
+        if !inbox && !self.has_items_waiting() {
             self.cover(now, actions);
             return;
         }

@@ -226,7 +226,7 @@ impl Driver {
     /// A submission pushes an item, and wakes whom it must; perhaps while somebody holds the lock.
     pub(super) fn push(&mut self, item: u32) {
         assert!(!core::mem::replace(&mut self.pending[item as usize], true), "{item} is pending");
-        let pushed = self.inbox.push(item).apply(&mut self.inbox);
+        let pushed = self.inbox.push(item, self.items.pwq(item)).apply(&mut self.inbox);
         self.below[item as usize] = pushed.below;
         if let Some(sleeper) = pushed.wake {
             self.wake_up(sleeper);
@@ -269,8 +269,17 @@ impl Driver {
     }
 
     pub(super) fn created(&mut self, worker: WorkerId) {
+        self.make_thread(worker);
+        self.report_created(worker);
+    }
+
+    /// The thread exists; its creator has not said so yet.
+    pub(super) fn make_thread(&mut self, worker: WorkerId) {
         self.threads.resize_with(self.threads.len().max(worker.index() + 1), Thread::default);
         self.threads[worker.index()] = Thread::default();
+    }
+
+    pub(super) fn report_created(&mut self, worker: WorkerId) {
         self.end_creation(worker, Event::Created(worker));
     }
 
@@ -371,9 +380,12 @@ impl Driver {
             Verdict::Create(other) => thread.creates = Some(other),
             Verdict::Watch(_) => thread.is_asleep = true,
             Verdict::Exit => self.step(Event::Exited(worker)),
-            Verdict::Rest { .. } | Verdict::None => {}
+            Verdict::Rest { .. } | Verdict::None | Verdict::Again => {}
         }
-        self.settle()
+        match self.settle() {
+            Verdict::Again => self.look(worker),
+            verdict => verdict,
+        }
     }
 
     /// The worker starts the next item of its batch.

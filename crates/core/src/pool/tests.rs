@@ -66,6 +66,21 @@ fn one_creation_is_under_way_at_a_time() {
 }
 
 #[test]
+fn a_worker_that_runs_before_its_creation_is_reported_leaves_somebody_to_stand_by() {
+    let mut driver = Driver::new(eager(), 100);
+    driver.submit_new(1);
+    assert_eq!(driver.manager_look(), Verdict::Create(W0));
+    driver.make_thread(W0);
+    driver.start_thread(W0);
+    assert_eq!(driver.look(W0), Verdict::Run, "no spare: a creation is under way");
+    driver.start(W0);
+    driver.report_created(W0);
+    driver.submit_new(1);
+    assert_eq!(driver.woken, [Sleeper::Manager], "the item does not wait for the one that runs");
+    assert_eq!(driver.manager_look(), Verdict::Create(W1));
+}
+
+#[test]
 fn a_pool_at_its_limit_works_without_a_spare() {
     let mut driver = Driver::with_idle(PoolConfig { workers_max: 1, ..eager() }, 100, 1);
     driver.submit_new(1);
@@ -195,14 +210,15 @@ fn only_the_one_awake_worker_may_spin() {
 }
 
 #[test]
-fn a_worker_told_to_end_leaves_the_stand_by_in_place() {
+fn a_worker_told_to_end_leaves_the_inbox_to_others() {
     let config = PoolConfig { idle_floor: 1, idle_timeout: Span(0), ..eager() };
     let mut driver = Driver::with_idle(config, 100, 3);
     driver.cull();
     assert_eq!((driver.state(W0), driver.state(W2)), (State::Dying, State::Idle));
     assert_eq!(driver.inbox, InboxWord::StandBy(Sleeper::Worker(W2)));
+    let items = driver.submit_new(1);
     assert_eq!(driver.wake(W0), Verdict::Exit);
-    assert_eq!(driver.inbox, InboxWord::StandBy(Sleeper::Worker(W2)));
+    assert_eq!(driver.inbox, InboxWord::List(items[0]), "it leaves without taking the inbox");
 }
 
 #[test]

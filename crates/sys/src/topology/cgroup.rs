@@ -62,11 +62,11 @@ struct Steps {
 pub(super) fn read(root: &Path, files: &mut Files) -> Limits {
     let proc_self = root.join("proc/self");
     let path = proc_self.join("cgroup");
-    let Some(text) = files.text(&path) else {
+    let Some(text) = files.long_text(&path) else {
         files.note(path, "not there; no limit of a cgroup is applied");
         return Limits::default();
     };
-    let mounts = match files.text(&proc_self.join("mountinfo")) {
+    let mounts = match files.long_text(&proc_self.join("mountinfo")) {
         Some(text) => mounts(root, &text),
         None => usual_mounts(root),
     };

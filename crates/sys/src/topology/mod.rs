@@ -2,8 +2,8 @@
 //!
 //! A [`Topology`] is a snapshot: it is read once and does not change. Reading is one cheap pass
 //! over sysfs, a file for every core and a few for every cache and node, so nothing is deferred:
-//! 1024 CPUs take some milliseconds. The source is the running machine ([`Topology::detect`]), any
-//! copy of a machine's files ([`Topology::from_sysfs`], [`Topology::for_process`]) or a line of
+//! 1024 CPUs take about ten milliseconds. The source is the running machine ([`Topology::detect`]),
+//! any copy of a machine's files ([`Topology::from_sysfs`], [`Topology::for_process`]) or a line of
 //! text ([`Topology::synthetic`]).
 //!
 //! Files contradict each other, are missing or damaged; that is never fatal as long as some CPU is

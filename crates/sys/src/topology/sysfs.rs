@@ -2,7 +2,7 @@
 //!
 //! One pass, and as few files as will do: siblings and cache sharers are read from the first CPU of
 //! a group and marked on all the others. A core costs one file, a cache about eight, and every
-//! sharer of a cache a look at whether it has a directory for it.
+//! sharer of a cache two looks at whether it has the same caches.
 
 use std::path::{Path, PathBuf};
 
@@ -157,20 +157,41 @@ fn caches(cpu_dir: &Path, online: &CpuSet, files: &mut Files) -> Vec<CpuSet> {
 }
 
 /// Puts a CPU with those that `dir`, its directory of the cache, says share it. Of these the CPUs
-/// that have a directory of that name too are taken along; the others are asked in their turn.
+/// that have the same caches are taken along; the others are asked in their turn, as they may lack
+/// this cache or have a further level.
 fn place(groups: &mut Groups, cpu: CpuId, sharers: CpuSet, dir: &Path, files: &mut Files) {
     if groups.join(&sharers, cpu) {
         return;
     }
-    let cpu_dir = dir.ancestors().nth(3).unwrap_or(dir);
-    let index = dir.file_name().unwrap_or_default();
-    let has_cache = |other: &CpuId| {
-        let caches = cpu_dir.join(format!("cpu{other}/cache"));
-        *other == cpu || caches.join(index).exists()
-    };
-    let members = sharers.iter().filter(has_cache).collect();
+    let mut members = CpuSet::from_iter([cpu]);
+    if sharers.len() > 1 {
+        let cpu_dir = dir.ancestors().nth(3).unwrap_or(dir);
+        let own = cache_indexes(cpu_dir, cpu, files);
+        // Without gaps two looks at names do for a listing.
+        let count = own.len() as u32;
+        let has_gaps = own.iter().copied().ne(0..count);
+        let index = dir.file_name().unwrap_or_default();
+        let beyond = format!("index{count}");
+        members.extend(sharers.iter().filter(|&other| {
+            if has_gaps {
+                return cache_indexes(cpu_dir, other, files) == own;
+            }
+            let caches = cpu_dir.join(format!("cpu{other}/cache"));
+            caches.join(index).exists() && !caches.join(&beyond).exists()
+        }));
+    }
     let taken = groups.claim_part(sharers, &members);
     note_taken(&taken, dir, files);
+}
+
+fn cache_indexes(cpu_dir: &Path, cpu: CpuId, files: &mut Files) -> Vec<u32> {
+    let dir = cpu_dir.join(format!("cpu{cpu}/cache"));
+    files.numbered(&dir, "index").unwrap_or_else(|error| {
+        if !is_absent(&error) {
+            files.note(&dir, describe(&error));
+        }
+        Vec::new()
+    })
 }
 
 fn without_group(groups: &Groups, online: &CpuSet) -> CpuSet {
@@ -226,12 +247,7 @@ impl Levels {
 
 fn last_level(cpu_dir: &Path, cpu: CpuId, files: &mut Files) -> Levels {
     let cache_dir = cpu_dir.join(format!("cpu{cpu}/cache"));
-    let indexes = files.numbered(&cache_dir, "index").unwrap_or_else(|error| {
-        if !is_absent(&error) {
-            files.note(&cache_dir, describe(&error));
-        }
-        Vec::new()
-    });
+    let indexes = cache_indexes(cpu_dir, cpu, files);
     let mut garbled = false;
     let mut levels: Vec<(u32, PathBuf)> = Vec::new();
     for index in indexes {

@@ -57,8 +57,8 @@ pub(super) struct Row {
     pub(super) shape: Shape,
     pub(super) mode: Mode,
     pub(super) policy: Policy,
-    cover: Option<String>,
-    claim: Option<String>,
+    pub(super) cover: Option<String>,
+    pub(super) claim: Option<String>,
     pub(super) producers: u32,
     pub(super) workers_max: Option<u32>,
     /// Medians.
@@ -148,6 +148,29 @@ impl Row {
     /// The plain queue has no scope, and the absolute figure needs only one.
     fn is_of_a_scope(&self) -> bool {
         self.shape != Shape::Condvar && self.to_under_lock.is_some()
+    }
+
+    /// A row of made-up runs.
+    #[cfg(test)]
+    pub(super) fn of_runs(scope: &str, producers: u32, figures: Figures, runs: Vec<Option<Measured>>) -> Row {
+        Row {
+            scope: scope.to_owned(),
+            same_pods_as: None,
+            pods: 1,
+            is_unshared: false,
+            shape: Shape::Inbox,
+            mode: Mode::One,
+            policy: Policy::Spin,
+            cover: None,
+            claim: None,
+            producers,
+            workers_max: None,
+            min: figures.clone(),
+            max: figures.clone(),
+            figures,
+            to_under_lock: None,
+            runs,
+        }
     }
 
     fn copy(&self, scope: &str) -> Row {

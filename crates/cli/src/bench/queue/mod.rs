@@ -47,8 +47,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if target == Some(JsonTarget::Stdout) {
         verdicts.iter().for_each(|verdict| eprintln!("{verdict}"));
     } else {
-        output::print(&table::of(&document, &plan))?;
-        output::print(&verdicts.iter().map(|verdict| format!("{verdict}\n")).collect::<String>())?;
+        let mut text = table::of(&document, &plan);
+        text.push_str(if verdicts.is_empty() { "" } else { "\n" });
+        text.extend(verdicts.iter().map(|verdict| format!("{verdict}\n")));
+        output::print(&text)?;
     }
     conclude(arguments, &document.failed, &verdicts)
 }

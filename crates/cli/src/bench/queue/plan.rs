@@ -70,8 +70,8 @@ impl Plan {
         each.saturating_sub(OVERHEAD_MS).clamp(TIME_MS_MIN, TIME_MS_MAX)
     }
 
-    /// The rows in the order in which a run measures them: group by group, another shape first in each run. The plain queue
-    /// comes last in its group, as it is given as many workers as the engine used.
+    /// The rows in the order in which a run measures them: group by group, another shape first in each run. The plain
+    /// queue comes last in its group, as it is given as many workers as the engine used.
     pub(super) fn order(&self, run: usize) -> Vec<usize> {
         let mut order = Vec::with_capacity(self.rows.len());
         let groups = self.rows.chunk_by(|a, b| a.group == b.group);
@@ -93,8 +93,8 @@ impl Plan {
     }
 }
 
-/// The scopes asked for (all if none is named) in the kernel's order, each with the first one before it that groups the CPUs
-/// in the same way.
+/// The scopes asked for (all if none is named) in the kernel's order, each with the first one before it that groups
+/// the CPUs in the same way.
 pub(super) fn scopes(topology: &Topology, asked: &[Scope]) -> Vec<ScopePlan> {
     let mut plans: Vec<ScopePlan> = Vec::new();
     for scope in Scope::ALL.into_iter().filter(|scope| asked.is_empty() || asked.contains(scope)) {
