@@ -11,7 +11,12 @@ struct It {
 unsafe fn f(w: NonNull<RawWork>) {
     unsafe { (*(*w.cast::<It>().as_ptr()).done).complete() }
 }
-fn ts() -> u64 { unsafe { core::arch::x86_64::_mm_lfence(); core::arch::x86_64::_rdtsc() } }
+fn ts() -> u64 {
+    unsafe {
+        core::arch::x86_64::_mm_lfence();
+        core::arch::x86_64::_rdtsc()
+    }
+}
 fn main() {
     let args: Vec<String> = std::env::args().collect();
     let p: usize = args[1].parse().unwrap();
@@ -47,7 +52,8 @@ fn main() {
                     let it = Box::into_raw(Box::new(It { raw: RawWork::new(f), done: &c }));
                     let mut lat = Vec::with_capacity(n);
                     bar.wait();
-                    for i in 0..n { let sample = i % 8 == 0;
+                    for i in 0..n {
+                        let sample = i % 8 == 0;
                         c.reinit();
                         unsafe {
                             (&raw mut (*it).raw).write(RawWork::new(f));
@@ -56,7 +62,9 @@ fn main() {
                         let r = unsafe { RawWork::queue(NonNull::new(it).unwrap().cast(), q) };
                         let t2 = if sample { ts() } else { 0 };
                         assert_eq!(r, Submit::Queued);
-                        if sample { lat.push((t2 - t) as u32); }
+                        if sample {
+                            lat.push((t2 - t) as u32);
+                        }
                         c.wait(wait);
                     }
                     lat

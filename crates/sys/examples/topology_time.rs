@@ -38,40 +38,18 @@ fn report(what: &str, [median, fastest, slowest]: [Duration; 3]) {
 
 fn main() {
     println!("CPU time, median of {ROUNDS} (fastest to slowest)");
-    report(
-        "this machine",
-        time(|| Topology::detect().expect("this machine")),
-    );
+    report("this machine", time(|| Topology::detect().expect("this machine")));
     for (what, spec) in [
-        (
-            "1024 CPUs, 8 nodes, caches of 64 cores",
-            "node:8/core:64/thread:2",
-        ),
-        (
-            "1024 CPUs, 8 nodes, caches of 8 cores",
-            "node:8/cache:8/core:8/thread:2",
-        ),
-        (
-            "1024 CPUs, 64 nodes, no threads share a core",
-            "node:64/cache:2/core:8",
-        ),
+        ("1024 CPUs, 8 nodes, caches of 64 cores", "node:8/core:64/thread:2"),
+        ("1024 CPUs, 8 nodes, caches of 8 cores", "node:8/cache:8/core:8/thread:2"),
+        ("1024 CPUs, 64 nodes, no threads share a core", "node:64/cache:2/core:8"),
         ("1024 CPUs, every CPU has a cache of its own", "cache:1024"),
     ] {
         let machine = Topology::synthetic(spec).expect("a spec");
-        report(
-            &format!("{what}, built"),
-            time(|| Topology::synthetic(spec).expect("a spec")),
-        );
+        report(&format!("{what}, built"), time(|| Topology::synthetic(spec).expect("a spec")));
         let dir = tree::directory();
-        let style = Style {
-            lists: true,
-            online_list: true,
-            offline_sharers: false,
-        };
+        let style = Style { lists: true, online_list: true, offline_sharers: false };
         tree::write(dir.path(), &machine, style).expect("a tree");
-        report(
-            what,
-            time(|| Topology::from_sysfs(dir.path()).expect("a tree")),
-        );
+        report(what, time(|| Topology::from_sysfs(dir.path()).expect("a tree")));
     }
 }

@@ -123,11 +123,7 @@ fn a_cpu_that_lost_its_last_level_takes_nobody_along() {
     for cpu in 0..4 {
         let pair = if cpu < 2 { "0-1\n" } else { "2-3\n" };
         put(&dir, &format!("cpu/cpu{cpu}/cache/index3/level"), "2\n");
-        put(
-            &dir,
-            &format!("cpu/cpu{cpu}/cache/index3/shared_cpu_list"),
-            pair,
-        );
+        put(&dir, &format!("cpu/cpu{cpu}/cache/index3/shared_cpu_list"), pair);
     }
     assert_eq!(pods(&read(&dir), Scope::Cache), "0-3");
     fs::remove_dir_all(at(&dir, "cpu/cpu0/cache/index2")).expect("removed");

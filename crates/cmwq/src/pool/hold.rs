@@ -181,7 +181,9 @@ impl<'a> Hold<'a> {
             return Linger::No;
         }
         let linger = match filled {
-            Filled::One(claimed) if self.pool.setup.shape == Shape::Inbox && self.pool.inbox.lease(claimed.pwq) => {
+            Filled::One(claimed)
+                if self.pool.setup.shape == Shape::Inbox && self.pool.inbox.lease(claimed.pwq) =>
+            {
                 self.guard.leaseholder = Some(worker);
                 Linger::Lease(claimed.pwq)
             }

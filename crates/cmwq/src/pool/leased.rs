@@ -34,6 +34,7 @@ impl Leased {
     pub(crate) fn is(&self, item: Handle, function: usize) -> bool {
         // Ordering: relaxed, see above. The two may belong to different items; then the leaseholder has come past the one
         // asked for.
-        self.item.load(Ordering::Relaxed) == item.0.as_ptr() && self.function.load(Ordering::Relaxed) == function
+        self.item.load(Ordering::Relaxed) == item.0.as_ptr()
+            && self.function.load(Ordering::Relaxed) == function
     }
 }

@@ -69,9 +69,7 @@ impl<I: Copy> InboxWord<I> {
             InboxWord::Empty => Step::Keep(Taken::Nothing),
             InboxWord::Leased(_) => Step::Write(InboxWord::Empty, Taken::Nothing),
             InboxWord::StandBy(sleeper) => Step::Write(InboxWord::Empty, Taken::Withdrawn(sleeper)),
-            InboxWord::List(item) | InboxWord::One(item) => {
-                Step::Write(InboxWord::Empty, Taken::List(item))
-            }
+            InboxWord::List(item) | InboxWord::One(item) => Step::Write(InboxWord::Empty, Taken::List(item)),
         }
     }
 

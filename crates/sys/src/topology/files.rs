@@ -113,10 +113,7 @@ fn parse(text: &str, spelling: Spelling) -> Result<CpuSet, ParseCpuSetError> {
 /// for that nothing can follow.
 fn read_text(path: &Path, is_whole: fn(&[u8], usize) -> bool) -> io::Result<String> {
     let mut options = OpenOptions::new();
-    let mut file = options
-        .read(true)
-        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
-        .open(path)?;
+    let mut file = options.read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
     let mut bytes = Vec::new();
     let mut buffer = [0; 4096];
     loop {
