@@ -89,12 +89,8 @@ impl Files {
         for entry in std::fs::read_dir(dir)? {
             let name = entry?.file_name();
             let digits = name.to_str().and_then(|name| name.strip_prefix(prefix));
-            let number = digits.and_then(|digits| {
-                digits
-                    .parse::<u32>()
-                    .ok()
-                    .filter(|n| n.to_string() == digits)
-            });
+            let number =
+                digits.and_then(|digits| digits.parse::<u32>().ok().filter(|n| n.to_string() == digits));
             numbers.extend(number);
         }
         numbers.sort_unstable();
