@@ -145,8 +145,8 @@ fn one_producer_keeps_its_order() {
     });
 }
 
-/// Two workers and the lock between them. Each leaves the mark to itself; the last one to leave it is woken by the push, and
-/// wakes the other when everything has been taken.
+/// Two workers and the lock between them. Each leaves the mark to itself; the last one to leave it is woken by the push,
+/// and wakes the other when everything has been taken.
 struct Crew {
     inbox: Inbox<Item>,
     wakes: [WakeCell<FutexSleep<ModelFutex>>; 2],
