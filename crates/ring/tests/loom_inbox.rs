@@ -36,6 +36,7 @@ unsafe impl Link for Item {
     }
 }
 
+const PWQ: PwqId = PwqId(0);
 const TAKER: Sleeper = Sleeper::Worker(WorkerId(0));
 
 struct Pool<S> {
@@ -50,11 +51,15 @@ impl<S: Sleep> Pool<S> {
 
     /// Answers whether a wake-up is owed.
     fn push(&self, label: Label) -> bool {
+        self.push_of(PWQ, label)
+    }
+
+    fn push_of(&self, pwq: PwqId, label: Label) -> bool {
         let item = Item { below: UnsafeCell::new(None), label: UnsafeCell::new((0, 0)) };
         // SAFETY: the model checks it.
         item.label.with_mut(|place| unsafe { *place = label });
         // SAFETY: the taker frees it.
-        unsafe { self.inbox.push(NonNull::from(Box::leak(Box::new(item))), PwqId(0)) }.is_some()
+        unsafe { self.inbox.push(NonNull::from(Box::leak(Box::new(item))), pwq) }.is_some()
     }
 
     fn submit(&self, label: Label) {
@@ -140,8 +145,8 @@ fn one_producer_keeps_its_order() {
     });
 }
 
-/// Two workers and the lock between them. Each leaves the mark to itself; the last one to leave it is woken by the push, and
-/// wakes the other when everything has been taken.
+/// Two workers and the lock between them. Each leaves the mark to itself; the last one to leave it is woken by the push,
+/// and wakes the other when everything has been taken.
 struct Crew {
     inbox: Inbox<Item>,
     wakes: [WakeCell<FutexSleep<ModelFutex>>; 2],
@@ -195,7 +200,7 @@ fn a_mark_passes_between_workers() {
             move || {
                 let item = Item { below: UnsafeCell::new(None), label: UnsafeCell::new((0, 0)) };
                 // SAFETY: whoever takes it frees it.
-                let owed = unsafe { crew.inbox.push(NonNull::from(Box::leak(Box::new(item)))) };
+                let owed = unsafe { crew.inbox.push(NonNull::from(Box::leak(Box::new(item))), PWQ) };
                 if let Some(Sleeper::Worker(worker)) = owed {
                     crew.wakes[worker.index()].wake(true);
                 }
@@ -204,6 +209,82 @@ fn a_mark_passes_between_workers() {
         crew.serve(0);
         other.join().unwrap();
         producer.join().unwrap();
+    });
+}
+
+/// A leaseholder takes single items without the lock, another worker everything under it, while this many are pushed by
+/// each of the producers, the second of which belongs to another pwq.
+fn leased(counts: &[usize]) {
+    let pool = Pool::new(Tokens::new());
+    let taken = |received| if let Received::Items(first) = received { Some(first) } else { None };
+    assert!(taken(pool.inbox.take()).is_none() && pool.inbox.lease(PWQ));
+    let other = thread::spawn({
+        let pool = pool.clone();
+        move || taken(pool.inbox.take())
+    });
+    let producers = counts.iter().zip(0..).map(|(&count, producer)| {
+        let pool = pool.clone();
+        thread::spawn(move || {
+            for nth in 0..count {
+                pool.push_of(PwqId(producer), (producer as usize, nth));
+            }
+        })
+    });
+    let producers: Vec<_> = producers.collect();
+    let mut heads = vec![pool.inbox.take_one(PWQ), pool.inbox.take_one(PWQ)];
+    // Back at the lock, where the other is not.
+    heads.push(other.join().unwrap());
+    heads.push(taken(pool.inbox.take()));
+    for producer in producers {
+        producer.join().unwrap();
+    }
+    heads.push(taken(pool.inbox.take()));
+    let mut items = Vec::new();
+    for (which, head) in heads.into_iter().enumerate() {
+        let mut at = head;
+        while let Some(item) = at {
+            items.push(item);
+            // SAFETY: taken. What the leaseholder takes is alone.
+            at = if which < 2 { None } else { unsafe { Item::below(item) } };
+        }
+    }
+    items.sort_unstable();
+    items.dedup();
+    assert_eq!(items.len(), counts.iter().sum::<usize>(), "each item is taken once");
+    for item in items {
+        // SAFETY: taken once, and made by `push_of`.
+        let item = unsafe { Box::from_raw(item.as_ptr()) };
+        // SAFETY: the model checks it.
+        item.label.with(|_| ());
+    }
+}
+
+#[test]
+fn a_lease_ends_or_takes_one() {
+    check(|| leased(&[2]));
+    check_less(1, || leased(&[1, 1]));
+}
+
+#[test]
+fn a_leaseholder_sees_the_item() {
+    check(|| {
+        let pool = Pool::new(Tokens::new());
+        pool.take(&mut Vec::new());
+        assert!(pool.inbox.lease(PWQ));
+        let producer = thread::spawn({
+            let pool = pool.clone();
+            move || pool.push((0, 7))
+        });
+        let mut got = Vec::new();
+        if let Some(item) = pool.inbox.take_one(PWQ) {
+            // SAFETY: taken, and made by `push`.
+            let item = unsafe { Box::from_raw(item.as_ptr()) };
+            // SAFETY: the model checks it.
+            got.push(item.label.with(|label| unsafe { *label }));
+        }
+        assert!(!producer.join().unwrap(), "under a lease nobody sleeps");
+        pool.take(&mut got);
+        assert_eq!(got, [(0, 7)]);
     });
 }
 
@@ -244,6 +325,18 @@ const fn site(function: &'static str, operation: &'static str, effect: &'static 
 }
 
 const MUTANTS: &[Mutant] = &[
+    Mutant {
+        id: "inbox-take-one-without-acquire",
+        broken: site("take_one", "compare_exchange", "release"),
+        what: "the leaseholder does not see the item",
+        test: "a_leaseholder_sees_the_item",
+    },
+    Mutant {
+        id: "inbox-take-one-blind",
+        broken: site("take_one", "compare_exchange", "store"),
+        what: "the lease is stored over what ended it",
+        test: "a_lease_ends_or_takes_one",
+    },
     Mutant {
         id: "inbox-stand-by-blind",
         broken: site("stand_by", "compare_exchange", "store"),

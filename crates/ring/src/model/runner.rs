@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long a broken variant may take to be caught.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(120);
 /// The exit code of a child that does not understand what to break.
 pub(super) const NO_SITE: i32 = 97;
 
