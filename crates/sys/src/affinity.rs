@@ -50,6 +50,9 @@ pub fn set_current(cpus: &CpuSet) -> io::Result<()> {
 /// rseq answers; never fails: 0 where the kernel does not tell.
 #[inline]
 pub fn current_cpu() -> u32 {
+    if let Some(cpu) = crate::rseq::cpu() {
+        return cpu;
+    }
     // SAFETY: takes nothing and touches no memory of ours.
     let cpu = unsafe { libc::sched_getcpu() };
     u32::try_from(cpu).unwrap_or(0)

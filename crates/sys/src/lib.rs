@@ -12,6 +12,7 @@ pub mod clock;
 pub mod cycles;
 pub mod eventfd;
 pub mod futex;
+mod rseq;
 pub mod thread;
 pub mod topology;
 pub mod usage;
