@@ -23,6 +23,8 @@
 
 #![deny(clippy::undocumented_unsafe_blocks)]
 
+#[cfg(doctest)]
+mod compile_fail;
 mod engine;
 mod item;
 mod pool;
