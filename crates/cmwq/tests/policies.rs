@@ -34,14 +34,13 @@ fn items_run_and_are_waited_for(queue: &Queue) {
 
 fn items_wait_for_one_another(queue: &Queue, announced: bool) {
     let all = Arc::new(Barrier::new(8));
-    let handles: Vec<_> = (0..8)
-        .map(|_| {
-            let all = Arc::clone(&all);
-            queue
-                .spawn(move || if announced { cmwq::blocking(|| drop(all.wait())) } else { drop(all.wait()) })
-        })
-        .collect();
-    handles.into_iter().for_each(|handle| handle.join().unwrap());
+    let item = || {
+        let all = Arc::clone(&all);
+        let wait = move || all.wait().is_leader();
+        queue.spawn(move || if announced { cmwq::blocking(wait) } else { wait() })
+    };
+    let handles: Vec<_> = (0..8).map(|_| item()).collect();
+    assert_eq!(handles.into_iter().filter_map(|handle| handle.join().ok()).filter(|leads| *leads).count(), 1);
 }
 
 fn the_limit_holds(queue: &Queue, limit: u32) {

@@ -1,4 +1,5 @@
 //! Short bodies repeated often, for sanitizers and for nights: `CMWQ_ROUNDS` says how often.
+#![allow(clippy::let_underscore_future, reason = "to drop a handle is to detach its item")]
 
 mod support;
 

@@ -70,8 +70,8 @@ impl Shared {
         Ok(())
     }
 
-    /// For a thread that is about to end: lets go of those that have. Its own handle stays listed: whoever ends the engine
-    /// waits until the thread is gone, and with it what it still holds of the engine and of the program's code.
+    /// For a thread that is about to end: lets go of those that have. Its own handle stays listed: whoever ends the
+    /// engine waits until the thread is gone, and with it what it still holds of the engine and of the program's code.
     fn reap_threads(&self) {
         let ended: Vec<_> = self.threads.lock().extract_if(|_, thread| thread.is_finished()).collect();
         for (_, thread) in ended {

@@ -112,8 +112,8 @@ impl<'a> Runner<'a> {
         self.depart(pwq, slot);
     }
 
-    /// Ends of one pwq and phase are published together, for they are owed to the same flushes; the others' are published
-    /// before the next item runs: it may wait for such a flush.
+    /// Ends of one pwq and phase are published together, for they are owed to the same flushes; the others' are
+    /// published before the next item runs: it may wait for such a flush.
     fn publish_departures_unless(&self, pwq: NonNull<Pwq>, slot: u8) {
         if self.leaving.get().is_some_and(|run| run.pwq != pwq || run.slot != slot) {
             self.publish_departures();
