@@ -204,8 +204,9 @@ unsafe fn run<F: FnMut(&Work) + Send + 'static>(item: NonNull<Header>, runner: &
     // SAFETY: W5: the pending instance's reference, which becomes this handle's: dropped at the end, perhaps freeing the item.
     let work = Work { header: item };
     let head = work.head();
-    head.word.start();
+    // Before PENDING ends: from then on the place is the next submission's to write (W1).
     let place = head.place.get();
+    head.word.start();
     // SAFETY: the item is an `Inner<F>`.
     let inner = unsafe { item.cast::<Inner<F>>().as_ref() };
     // SAFETY: RUNNING is ours: no other run touches the function.
