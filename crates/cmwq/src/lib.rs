@@ -25,6 +25,8 @@
 #![cfg(not(cmwq_loom))]
 #![deny(clippy::undocumented_unsafe_blocks)]
 
+#[cfg(doctest)]
+mod compile_fail;
 mod engine;
 mod item;
 mod pool;

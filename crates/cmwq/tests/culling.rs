@@ -1,10 +1,11 @@
 //! Workers that are not needed leave, down to a floor of two; no submission is lost to one that leaves.
+#![allow(clippy::let_underscore_future, reason = "to drop a handle is to detach its item")]
 
 mod support;
 
 use cmwq::{ClaimPolicy, Engine, EngineEvent, Queue, Scope};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 use support::{Random, threads_named, until, watchdog, watchdog_for};
 
@@ -25,10 +26,16 @@ fn culling(name: &str) -> (Engine, Queue, Arc<AtomicU32>) {
     (engine, queue, culled)
 }
 
+/// Sixty-four items that are all inside at once.
 fn burst(queue: &Queue) {
-    let handles: Vec<_> = (0..64)
-        .map(|_| queue.spawn(|| cmwq::blocking(|| std::thread::sleep(Duration::from_millis(5)))))
-        .collect();
+    let all = Arc::new(Barrier::new(64));
+    let item = || {
+        let all = Arc::clone(&all);
+        queue.spawn(move || {
+            cmwq::blocking(|| all.wait());
+        })
+    };
+    let handles: Vec<_> = (0..64).map(|_| item()).collect();
     handles.into_iter().for_each(|handle| handle.join().unwrap());
 }
 

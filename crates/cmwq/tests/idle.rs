@@ -1,4 +1,5 @@
 //! An idle engine does nothing at all once its surplus workers have left.
+#![allow(clippy::let_underscore_future, reason = "to drop a handle is to detach its item")]
 
 mod support;
 

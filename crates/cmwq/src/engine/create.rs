@@ -43,7 +43,7 @@ impl Pool {
             }
             worker::run(&pool, worker);
             drop(pool);
-            engine_of_thread.forget_thread();
+            engine_of_thread.reap_threads();
         })
     }
 }
@@ -53,7 +53,7 @@ impl Shared {
         self.all_pools().into_iter().find(|p| std::ptr::eq(&**p, pool))
     }
 
-    /// A thread of this engine. It is listed until it ends, so that shutdown can wait for it.
+    /// A thread of this engine. It is listed so that shutdown can wait for its end.
     pub(crate) fn spawn(
         self: &Arc<Self>,
         name: String,
@@ -70,9 +70,12 @@ impl Shared {
         Ok(())
     }
 
-    /// The calling thread is about to end: nobody needs to wait for it any more (unless somebody does already).
-    fn forget_thread(&self) {
-        let handle = self.threads.lock().remove(&std::thread::current().id());
-        drop(handle);
+    /// For a thread that is about to end: lets go of those that have. Its own handle stays listed: whoever ends the
+    /// engine waits until the thread is gone, and with it what it still holds of the engine and of the program's code.
+    fn reap_threads(&self) {
+        let ended: Vec<_> = self.threads.lock().extract_if(|_, thread| thread.is_finished()).collect();
+        for (_, thread) in ended {
+            let _ = thread.join();
+        }
     }
 }

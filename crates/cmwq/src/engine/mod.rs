@@ -48,7 +48,7 @@ pub(crate) struct Shared {
     /// E.
     pools: Lock<Registry, LinuxFutex>,
     pub(crate) manager: Manager,
-    /// E: threads that have not ended.
+    /// E: threads that nobody has waited for; a few of them may have ended.
     pub(crate) threads: Lock<HashMap<ThreadId, JoinHandle<()>>, LinuxFutex>,
     /// E: names of queues, for diagnostics.
     pub(crate) queue_names: Lock<HashMap<u64, Arc<str>>, LinuxFutex>,

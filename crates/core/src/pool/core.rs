@@ -385,8 +385,8 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
             || self.manage.manager_thread_comes
     }
 
-    /// Whether items could start if a worker came: listed ones, and those in the batches of workers that may be inside a long
-    /// item. A pool that manages concurrency lets one worker run anyway.
+    /// Whether items could start if a worker came: listed ones, and those in the batches of workers that may be inside a
+    /// long item. A pool that manages concurrency lets one worker run anyway.
     pub(super) fn has_items_waiting(&self) -> bool {
         !self.worklist.is_empty() || (!self.config.managed && self.has_batches())
     }

@@ -77,7 +77,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         self.manage.manager_thread_creates = false;
     }
 
-    /// The new worker may have looked already, while nobody was allowed to create the next: it has left nobody to stand by.
+    /// The new worker may have looked already, while nobody was allowed to create the next: then nobody stands by.
     pub(super) fn created(&mut self, now: Tick, actions: &mut Actions<I>) {
         self.end_creation();
         self.cover(now, actions);
