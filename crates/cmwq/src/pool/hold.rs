@@ -185,6 +185,7 @@ impl<'a> Hold<'a> {
                 if self.pool.setup.shape == Shape::Inbox && self.pool.inbox.lease(claimed.pwq) =>
             {
                 self.guard.leaseholder = Some(worker);
+                self.pool.lend(claimed.handle);
                 Linger::Lease(claimed.pwq)
             }
             _ => Linger::Spin,

@@ -61,8 +61,12 @@ impl Items for Links<'_> {
         header(item).inactive.set(inactive);
     }
 
-    fn leaseholder_of(&self, item: Handle, function: usize) -> Option<WorkerId> {
-        self.leaseholder.filter(|_| self.pool.leased.is(item, function))
+    fn leaseholder(&self) -> Option<WorkerId> {
+        self.leaseholder
+    }
+
+    fn is_leased(&self, item: Handle, function: usize) -> bool {
+        self.pool.leased.is(item, function)
     }
 
     fn started(&self, worker: WorkerId) -> usize {

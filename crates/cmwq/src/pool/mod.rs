@@ -225,14 +225,21 @@ impl Pool {
         !self.inbox.is_leased(pwq) || self.wants_reports.get()
     }
 
-    /// Leaseholder: takes an item without the lock. `None`: none is there, or the lease has ended.
+    /// Leaseholder, inside no item: takes an item without the lock. `None`: none is there, or the lease has ended.
     pub(crate) fn take_leased(&self, pwq: PwqId) -> Option<Handle> {
+        // Before the take: whoever drains the inbox after it must not find the item that has ended.
+        self.leased.clear();
         let item = Handle(self.inbox.take_one(pwq)?);
+        self.lend(item);
+        Some(item)
+    }
+
+    /// Leaseholder: it will be inside this item.
+    fn lend(&self, item: Handle) {
         // SAFETY: W5 pending keeps alive: taken, and not started.
         if unsafe { item.0.as_ref() }.vtable.owned_by_caller {
             self.leased.set(item, crate::item::function_of(item));
         }
-        Some(item)
     }
 
     /// Items started so far, over all workers.

@@ -328,15 +328,17 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         actions.batch.push(item);
     }
 
-    /// The worker inside whose function this very item is now; one that has come past it in its batch is not.
+    /// The worker inside whose function this very item is now; one that has come past it in its batch, or under a lease, is
+    /// not.
     fn runner<S: Items<Item = I>>(&self, items: &S, item: I, function: usize) -> Option<WorkerId> {
-        let mut claimers = self.busy.find(item, function);
+        let leaseholder = items.leaseholder();
+        let mut claimers = self.busy.find(item, function).filter(|&worker| Some(worker) != leaseholder);
         let runner = claimers.find(|&worker| {
             let slot = &self.workers[worker.index()];
             let place = slot.batch.iter().position(|&i| i == item);
             place.is_none_or(|at| slot.nr_reported as usize + at + 1 >= items.started(worker))
         });
-        runner.or_else(|| items.leaseholder_of(item, function))
+        runner.or_else(|| leaseholder.filter(|_| items.is_leased(item, function)))
     }
 
     /// Whether the worker that has just claimed may wait for more before it reports: it is alone, nothing is left for others
