@@ -1,7 +1,9 @@
 //! The Linux kernel's concurrency-managed workqueue for user-space programs.
 //!
-//! Named [queues](Queue) with limits of their own share pools of threads; a pool serves the CPUs of one *pod* (a core, a
-//! cache, a node, as the queue's [`Scope`] says). A submission is one step on the item and one push: it takes no lock,
+//! Named [queues](Queue) with limits of their own share pools of threads; a pool serves the CPUs of one *pod* (a
+//! core, a
+//! cache, a node, as the queue's [`Scope`] says). A submission is one step on the item and one push: it takes no
+//! lock,
 //! allocates nothing for a [`Work`], and never creates a thread.
 //!
 //! ```

@@ -108,7 +108,8 @@ fn a_hundred_flushes_leave_room_for_the_next_item() {
     });
 }
 
-/// The first two are claimed in one batch; the second waits for an item that needs the first one's end to be reported.
+/// The first two are claimed in one batch; the second waits for an item that needs the first one's end to be
+/// reported.
 #[test]
 fn an_item_that_waits_for_a_later_one_of_its_queue_gets_it() {
     let _watchdog = watchdog("an_item_that_waits_for_a_later_one_of_its_queue_gets_it");
@@ -148,7 +149,8 @@ fn two_hundred_items_that_wait_for_one_another_all_start() {
     }
 }
 
-/// They are claimed together by a worker that is busy when they are queued: the pool is not told that the first one waits.
+/// They are claimed together by a worker that is busy when they are queued: the pool is not told that the first one
+/// waits.
 #[test]
 fn items_claimed_together_may_wait_for_one_another() {
     let _watchdog = watchdog("items_claimed_together_may_wait_for_one_another");

@@ -1,4 +1,5 @@
-//! A panic ends with its item: the worker lives, whoever waits learns of it, and no drop of user code takes it further.
+//! A panic ends with its item: the worker lives, whoever waits learns of it, and no drop of user code takes it
+//! further.
 
 mod support;
 

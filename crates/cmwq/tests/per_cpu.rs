@@ -120,7 +120,8 @@ fn outside_a_worker_blocking_only_calls() {
     assert_eq!(blocking(|| blocking(|| 3)), 3);
 }
 
-/// The kernel's documented example, its burning replaced by sleeps that are not announced: three items that burn 5, sleep 10
+/// The kernel's documented example, its burning replaced by sleeps that are not announced: three items that burn 5,
+/// sleep 10
 /// (the first burns another 5). At most two at a time end at 35; three at 25.
 #[test]
 fn the_documented_example_takes_its_time() {

@@ -6,7 +6,8 @@ use crate::time::Span;
 pub const BATCH_ITEMS_MAX: usize = 16;
 /// Idle workers that culling always leaves (the kernel's floor of two).
 pub const IDLE_WORKERS_FLOOR: u32 = 2;
-/// Culling starts when idle workers above the floor, times this, reach the busy ones (kernel: MAX_IDLE_WORKERS_RATIO).
+/// Culling starts when idle workers above the floor, times this, reach the busy ones (kernel:
+/// MAX_IDLE_WORKERS_RATIO).
 pub const IDLE_WORKERS_RATIO: u32 = 4;
 /// How long a surplus worker stays idle before it is culled. The kernel waits 300 s; a process gives memory back
 /// sooner.

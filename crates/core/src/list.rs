@@ -34,7 +34,8 @@ pub trait Items {
     /// How many items of its current batch a worker has started, those it has reported included; the last of them may
     /// still run.
     fn started(&self, worker: WorkerId) -> usize;
-    /// The leaseholder: it takes items without the lock, so that the core does not know what it is inside. See the inbox
+    /// The leaseholder: it takes items without the lock, so that the core does not know what it is inside. See the
+    /// inbox
     /// word.
     fn leaseholder(&self) -> Option<WorkerId> {
         None

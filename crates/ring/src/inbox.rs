@@ -36,7 +36,8 @@ pub enum Received<T> {
     Items(NonNull<T>),
 }
 
-/// The driver of [`InboxWord`]: one word. The lowest bits tell the cases apart: 0 a list's address, 1 a stand-by mark with a
+/// The driver of [`InboxWord`]: one word. The lowest bits tell the cases apart: 0 a list's address, 1 a stand-by
+/// mark with a
 /// number, 2 the address of a single item, 3 a lease with a number.
 pub struct Inbox<T> {
     head: AtomicPtr<T>,
@@ -105,7 +106,8 @@ impl<T: Link> Inbox<T> {
     /// # Safety
     /// `item` is valid until it has been taken and dealt with, and owned by the caller (PENDING is the caller's).
     pub unsafe fn push(&self, item: NonNull<T>, pwq: PwqId) -> Option<Sleeper> {
-        // The first guess is made without a look, and is what a dense stream of single items finds: where it is right the
+        // The first guess is made without a look, and is what a dense stream of single items finds: where it is
+        // right the
         // line moves once, where it is wrong the failed CAS has brought it here as a look would.
         let mut head = encode(InboxWord::Leased(pwq));
         loop {

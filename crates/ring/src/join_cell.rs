@@ -28,7 +28,8 @@ impl JoinCell {
             match transition(JoinWord::from_bits(bits)) {
                 Step::Keep(answer) => return answer,
                 Step::Write(next, answer) => {
-                    // Ordering: release publishes the result (worker) or the waker (handle); acquire takes the other's.
+                    // Ordering: release publishes the result (worker) or the waker (handle); acquire takes the
+                    // other's.
                     match self.word.compare_exchange_weak(
                         bits,
                         next.bits(),

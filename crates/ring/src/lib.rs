@@ -8,7 +8,8 @@
 //! | [`WakeCell`] | wake word | a claimed wake-up is visible and can be issued by anyone; none is lost |
 //! | [`WorkCell`] | item word | one owner of PENDING; a refused submission's stores are seen by the pending run |
 //! | [`BatchCell`] | batch word | each claimed item is started or recalled, once |
-//! | [`QueueCell`], [`Arrivals`], [`Departures`] | queue word | a flush sees every arrival confirmed before it closed |
+//! | [`QueueCell`], [`Arrivals`], [`Departures`] | queue word | a flush sees every arrival confirmed before it
+//! closed |
 //! | [`JoinCell`] | join word | a result is handed over once; a waker is never called twice or lost |
 //! | [`Lock`] | futex word | a short-spin lock whose slow path sleeps |
 //!

@@ -1,6 +1,7 @@
 //! The pool lock: a futex lock with a short spin.
 //!
-//! Our own, so that sanitizers see it, and so that a priority-inheriting variant can take its place. No system call and
+//! Our own, so that sanitizers see it, and so that a priority-inheriting variant can take its place. No system call
+//! and
 //! no user code runs while it is held.
 
 use crate::Futex;

@@ -101,7 +101,8 @@ impl Departures {
     /// [`Departures::futex`] must be woken. Never blocks.
     #[must_use = "a flush may sleep"]
     pub fn depart(&self, slot: usize, count: u32) -> bool {
-        // Ordering: release publishes the items' work to the flush; acquire pairs with `announce_waiter`, for the target.
+        // Ordering: release publishes the items' work to the flush; acquire pairs with `announce_waiter`, for the
+        // target.
         let old = self.counts[slot].fetch_add(count.wrapping_mul(ONE), Ordering::AcqRel);
         if old & WAITED == 0 {
             return false;
@@ -134,7 +135,8 @@ impl Departures {
         is_before(old >> 1, target).then_some(old | WAITED)
     }
 
-    /// Starts again from zero, for another queue: nobody sleeps here, and every item that arrived has departed. Never blocks.
+    /// Starts again from zero, for another queue: nobody sleeps here, and every item that arrived has departed.
+    /// Never blocks.
     pub fn reset(&self) {
         for count in &self.counts {
             // Ordering: relaxed: published with the new queue. A late `depart` has added already; what it does after

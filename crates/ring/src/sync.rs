@@ -15,7 +15,8 @@ pub fn spin_hint() {
     loom::thread::yield_now();
 }
 
-/// Asks for the cache line at `address` as its writer. A read that is soon followed by a write otherwise moves the line
+/// Asks for the cache line at `address` as its writer. A read that is soon followed by a write otherwise moves the
+/// line
 /// twice between processors. Only a hint: any address will do.
 #[inline]
 pub fn prefetch_for_write<T>(address: *const T) {

@@ -1,8 +1,11 @@
 //! The wake cell: how one thread sleeps until another wants it awake.
 //!
-//! One protocol ([`WakeWord`]) over any way of sleeping: a futex on the word itself, or an eventfd. The owner announces
-//! its sleep, looks once more at whatever it waits for, and parks; a waker claims the wake-up, issues it, and marks it
-//! issued. A waker may be stopped between any two of these steps; whoever else depends on the owner sees the claim and
+//! One protocol ([`WakeWord`]) over any way of sleeping: a futex on the word itself, or an eventfd. The owner
+//! announces
+//! its sleep, looks once more at whatever it waits for, and parks; a waker claims the wake-up, issues it, and marks
+//! it
+//! issued. A waker may be stopped between any two of these steps; whoever else depends on the owner sees the claim
+//! and
 //! issues the wake-up as well.
 
 use crate::Futex;
@@ -12,8 +15,10 @@ use cmwq_core::step::Step;
 use core::marker::PhantomData;
 use core::time::Duration;
 
-/// A way to sleep and to be woken. A wake-up that comes before the sleep makes the sleep return at once, either because
-/// the word has changed (futex) or because a token is left (eventfd). A sleep that took a token comes after the wake-up
+/// A way to sleep and to be woken. A wake-up that comes before the sleep makes the sleep return at once, either
+/// because
+/// the word has changed (futex) or because a token is left (eventfd). A sleep that took a token comes after the
+/// wake-up
 /// that left it: what the waker did before is seen.
 pub trait Sleep {
     /// Sleeps while the word equals `parked`, at most `timeout`. May return early for no reason. Blocks.

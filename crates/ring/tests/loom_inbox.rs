@@ -145,7 +145,8 @@ fn one_producer_keeps_its_order() {
     });
 }
 
-/// Two workers and the lock between them. Each leaves the mark to itself; the last one to leave it is woken by the push,
+/// Two workers and the lock between them. Each leaves the mark to itself; the last one to leave it is woken by the
+/// push,
 /// and wakes the other when everything has been taken.
 struct Crew {
     inbox: Inbox<Item>,
@@ -212,7 +213,8 @@ fn a_mark_passes_between_workers() {
     });
 }
 
-/// A leaseholder takes single items without the lock, another worker everything under it, while this many are pushed by
+/// A leaseholder takes single items without the lock, another worker everything under it, while this many are
+/// pushed by
 /// each of the producers, the second of which belongs to another pwq.
 fn leased(counts: &[usize]) {
     let pool = Pool::new(Tokens::new());

@@ -44,7 +44,8 @@ pub unsafe fn wait_at(address: *const AtomicU32, expected: u32, timeout: Option<
     reason = "the kernel uses the address as a key and does not read it"
 )]
 pub fn wake_all_at(address: *const AtomicU32) {
-    // Private futexes are told apart by address alone; memory that has been freed meanwhile has no sleepers of ours, and
+    // Private futexes are told apart by address alone; memory that has been freed meanwhile has no sleepers of
+    // ours, and
     // a stranger's sleeper is only woken for no reason.
     // SAFETY: FUTEX_WAKE does not access the word.
     unsafe {

@@ -1,6 +1,7 @@
 //! Where the C library keeps the kernel's note of the CPU a thread runs on (its area for restartable sequences).
 //!
-//! The kernel rewrites the note whenever it moves the thread, so that reading it takes one instruction. C libraries that have
+//! The kernel rewrites the note whenever it moves the thread, so that reading it takes one instruction. C libraries
+//! that have
 //! no such area, or machines this code has not been written for, answer by the library's function instead.
 
 use std::sync::OnceLock;
@@ -11,7 +12,8 @@ pub(crate) fn cpu() -> Option<u32> {
     #[cfg(target_arch = "x86_64")]
     if let Some(offset) = note() {
         let cpu: i32;
-        // SAFETY: `note` has found the library's area, which lies at this offset from the thread pointer in every thread, and
+        // SAFETY: `note` has found the library's area, which lies at this offset from the thread pointer in every
+        // thread, and
         // is registered for as long as the thread runs.
         unsafe {
             core::arch::asm!(

@@ -4,7 +4,8 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::thread::{Builder, JoinHandle};
 
-/// Creates a named thread that starts with every signal blocked, so that the program's handlers run on the program's own
+/// Creates a named thread that starts with every signal blocked, so that the program's handlers run on the
+/// program's own
 /// threads. Blocks for the time of the system call (20-30 us). The name is cut to 15 bytes by the system.
 ///
 /// # Errors

@@ -123,7 +123,8 @@ impl Seam {
         able
     }
 
-    /// An item lies in the batch of a worker that may have stopped inside another item, a worker sleeps, and nobody is
+    /// An item lies in the batch of a worker that may have stopped inside another item, a worker sleeps, and nobody
+    /// is
     /// on the way who would look.
     pub(super) fn check_held(&self, config: &Config) -> Option<&'static str> {
         let sleeps = self.core.workers().iter().any(|w| w.state == State::Idle);

@@ -32,7 +32,8 @@ pub struct SeamModel {
     pub(super) config: Config,
     pub(super) variant: Option<Variant>,
     pub(super) reached: Reaches,
-    /// Rules whose first violation has been found: the explorer keeps the last one it is told of, and the first is the
+    /// Rules whose first violation has been found: the explorer keeps the last one it is told of, and the first is
+    /// the
     /// shortest.
     found: AtomicU32,
 }
@@ -322,7 +323,8 @@ impl Seam {
         self.normalise(config);
     }
 
-    /// Forgets what can make no difference: the epochs of wake words but for whether a claim is of the present one, and
+    /// Forgets what can make no difference: the epochs of wake words but for whether a claim is of the present one,
+    /// and
     /// what a thread that has ended left behind.
     fn normalise(&mut self, config: &Config) {
         let workers = self.core.workers().len();

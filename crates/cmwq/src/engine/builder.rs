@@ -1,5 +1,6 @@
 //! Choosing the machine, limits and policies of an engine.
 
+use super::event::Callback;
 use super::{Engine, EngineEvent, EngineSetup, Manager, Owner, Shared, manager};
 use crate::pool::{Registry, Shape, WakeVia};
 use crate::stats::Counter;
@@ -24,7 +25,7 @@ pub struct EngineBuilder {
     wake_via: WakeVia,
     help: bool,
     shape: Shape,
-    on_event: Option<Box<dyn Fn(&EngineEvent) + Send + Sync>>,
+    on_event: Option<Callback>,
 }
 
 impl Default for EngineBuilder {
@@ -58,7 +59,8 @@ impl EngineBuilder {
         self
     }
 
-    /// The machine. Default: this one, as far as the process may use it. On a described or synthetic machine workers run
+    /// The machine. Default: this one, as far as the process may use it. On a described or synthetic machine
+    /// workers run
     /// unpinned.
     pub fn topology(mut self, topology: Topology) -> Self {
         self.topology = Some(topology);
@@ -115,7 +117,8 @@ impl EngineBuilder {
         self
     }
 
-    /// Called when something worth knowing happens, on the thread where it happens, with no lock held. It should be short; a
+    /// Called when something worth knowing happens, on the thread where it happens, with no lock held. It should be
+    /// short; a
     /// panic in it is caught.
     pub fn on_event(mut self, callback: impl Fn(&EngineEvent) + Send + Sync + 'static) -> Self {
         self.on_event = Some(Box::new(callback));
@@ -129,7 +132,8 @@ impl EngineBuilder {
         self
     }
 
-    /// Builds the engine: reads the machine if none was given and starts the manager thread. Blocks for a few ms at most.
+    /// Builds the engine: reads the machine if none was given and starts the manager thread. Blocks for a few ms at
+    /// most.
     ///
     /// # Errors
     /// [`BuildErrorKind::Topology`], [`BuildErrorKind::Thread`] or [`BuildErrorKind::Setting`].

@@ -8,7 +8,8 @@ use std::io;
 use std::sync::Arc;
 
 impl Pool {
-    /// Makes the thread of a worker. Blocks for the time of the system calls. `false`: it could not be made; the caller
+    /// Makes the thread of a worker. Blocks for the time of the system calls. `false`: it could not be made; the
+    /// caller
     /// reports that to the core, and nothing is lost.
     pub(crate) fn create_worker(&self, worker: WorkerId) -> bool {
         let Some(engine) = self.engine.upgrade() else { return false };
@@ -71,7 +72,8 @@ impl Shared {
     }
 
     /// For a thread that is about to end: lets go of those that have. Its own handle stays listed: whoever ends the
-    /// engine waits until the thread is gone, and with it what it still holds of the engine and of the program's code.
+    /// engine waits until the thread is gone, and with it what it still holds of the engine and of the program's
+    /// code.
     fn reap_threads(&self) {
         let ended: Vec<_> = self.threads.lock().extract_if(|_, thread| thread.is_finished()).collect();
         for (_, thread) in ended {

@@ -1,5 +1,8 @@
 //! What an engine tells its program about.
 
+/// What the program gives to be called.
+pub(crate) type Callback = Box<dyn Fn(&EngineEvent) + Send + Sync>;
+
 /// Something worth knowing, given to the callback of [`crate::EngineBuilder::on_event`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]

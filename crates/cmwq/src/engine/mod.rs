@@ -27,7 +27,8 @@ use std::thread::{JoinHandle, ThreadId};
 
 /// A set of pools over the CPUs the process may use, with a manager thread. Queues are made from it.
 ///
-/// A handle: cloning is cheap. When the last handle (queues hold one too) is gone, the engine finishes what is queued and
+/// A handle: cloning is cheap. When the last handle (queues hold one too) is gone, the engine finishes what is
+/// queued and
 /// ends its threads; dropping it from outside waits for that, dropping it on one of its own workers does not.
 #[derive(Clone)]
 pub struct Engine {
@@ -65,11 +66,12 @@ pub(crate) struct EngineSetup {
     pub(crate) wake_via: WakeVia,
     pub(crate) help: bool,
     pub(crate) shape: Shape,
-    pub(crate) on_event: Option<Box<dyn Fn(&EngineEvent) + Send + Sync>>,
+    pub(crate) on_event: Option<event::Callback>,
 }
 
 impl Engine {
-    /// An engine with the defaults of [`EngineBuilder`]: the CPUs this process may use, no threads but its manager until
+    /// An engine with the defaults of [`EngineBuilder`]: the CPUs this process may use, no threads but its manager
+    /// until
     /// something is queued.
     ///
     /// # Errors

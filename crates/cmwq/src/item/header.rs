@@ -10,7 +10,8 @@ use std::cell::Cell;
 use std::panic::Location;
 use std::ptr::NonNull;
 
-/// The common first part of every item. `repr(C)` and first in its container, so that a pointer to it is a pointer to the
+/// The common first part of every item. `repr(C)` and first in its container, so that a pointer to it is a pointer
+/// to the
 /// whole item.
 ///
 /// Invariants:
@@ -116,7 +117,7 @@ unsafe impl Link for Header {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Handle(pub(crate) NonNull<Header>);
 
-// SAFETY: a handle is an address; what may be done with it is governed by W1, W3 and W5.
+// SAFETY: a handle is an address; what may be done with it is governed by W1, W3, W5.
 unsafe impl Send for Handle {}
 
 /// What must be known of a claimed item after it has run and may be gone.

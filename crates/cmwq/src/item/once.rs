@@ -1,6 +1,7 @@
 //! One-shot items: a closure, its result, and the handle that waits for it.
 //!
-//! Two references: the queue's and the handle's. The worker completes the join word after the result is in its place; from
+//! Two references: the queue's and the handle's. The worker completes the join word after the result is in its
+//! place; from
 //! then on the result belongs to the handle (or is dropped by the worker if the handle is gone).
 
 use super::guard::{Payload, discard, quietly};
@@ -119,7 +120,9 @@ unsafe fn run<F: FnOnce() -> T, T>(item: NonNull<Header>, runner: &Runner<'_>) {
     let inner = unsafe { item.cast::<Inner<F, T>>().as_ref() };
     let front = &inner.front;
     // SAFETY: the item runs once, here.
-    let closure = unsafe { (*inner.closure.get()).assume_init_read() };
+    let closure = unsafe { &*inner.closure.get() };
+    // SAFETY: written by `Task::new`, and not read again.
+    let closure = unsafe { closure.assume_init_read() };
     let result = quietly(closure);
     // SAFETY: only the worker touches the scope after the submission.
     let scope = unsafe { (*front.scope.get()).take() };
@@ -187,7 +190,8 @@ enum State<T> {
     Taken,
 }
 
-// SAFETY: the handle gives access to the result, which is sent, and to the join word; closures are not reachable by it.
+// SAFETY: the handle gives access to the result, which is sent, and to the join word; closures are not reachable by
+// it.
 unsafe impl<T: Send> Send for JoinHandle<T> {}
 // SAFETY: a shared handle only asks whether the result is there.
 unsafe impl<T: Send> Sync for JoinHandle<T> {}
@@ -233,7 +237,9 @@ impl<T> JoinHandle<T> {
         match std::mem::replace(&mut self.state, State::Taken) {
             State::Task(task) => {
                 // SAFETY: DONE has been seen: the result is the handle's.
-                let result = unsafe { (*task.as_ref().result.get()).take() };
+                let front = unsafe { task.as_ref() };
+                // SAFETY: as above.
+                let result = unsafe { (*front.result.get()).take() };
                 // SAFETY: the handle's reference, given up with the state.
                 unsafe { Header::release(task.cast()) };
                 result.expect("a finished task has a result").map_err(JoinError::Panicked)

@@ -1,6 +1,7 @@
 //! Items whose memory is their owner's, as in the kernel: they may be freed or made anew by their own function.
 //!
-//! The core touches such an item for the last time when it ends PENDING, just before the function runs; whether it runs is
+//! The core touches such an item for the last time when it ends PENDING, just before the function runs; whether it
+//! runs is
 //! known to the pool by (address, function).
 
 use super::header::{Handle, Header, VTable};
@@ -17,7 +18,7 @@ pub struct RawWork {
     function: unsafe fn(NonNull<RawWork>),
 }
 
-// SAFETY: the header's fields are governed by W1 and W3; the function is a plain pointer.
+// SAFETY: the header's fields are governed by W1, W3; the function is a plain pointer.
 unsafe impl Send for RawWork {}
 // SAFETY: as above.
 unsafe impl Sync for RawWork {}

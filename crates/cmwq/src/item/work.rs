@@ -15,8 +15,10 @@ use std::ptr::NonNull;
 
 /// A function that can be queued again and again: the kernel's work item.
 ///
-/// A handle; cloning it gives another handle of the same work. Between its being queued and its start it is *pending*, and
-/// queueing it again does nothing; from its start on it can be queued again, also from inside its own function, and then
+/// A handle; cloning it gives another handle of the same work. Between its being queued and its start it is
+/// *pending*, and
+/// queueing it again does nothing; from its start on it can be queued again, also from inside its own function, and
+/// then
 /// runs once more after the present run: never twice at once, whatever queues it is submitted to. Handles may be
 /// dropped at any time, also inside the function: what has been queued runs.
 ///
@@ -36,7 +38,8 @@ struct Inner<F> {
     function: UnsafeCell<F>,
 }
 
-// SAFETY: the function is `Send` (see `Work::new`) and is called by one worker at a time (the word's RUNNING), with the end
+// SAFETY: the function is `Send` (see `Work::new`) and is called by one worker at a time (the word's RUNNING), with
+// the end
 // of one run ordered before the start of the next; everything else is Sync by its own protocol.
 unsafe impl Send for Work {}
 // SAFETY: as above: a shared handle gives no access to the function.
@@ -74,7 +77,8 @@ impl Work {
 
     /// The part that does not depend on the function's type.
     fn shared(&self) -> &Inner<()> {
-        // SAFETY: `repr(C)`, and the fields before the function are the same for every type; the function is not touched.
+        // SAFETY: `repr(C)`, and the fields before the function are the same for every type; the function is not
+        // touched.
         unsafe { self.header.cast::<Inner<()>>().as_ref() }
     }
 
@@ -93,14 +97,16 @@ impl Work {
         self.shared().created
     }
 
-    /// Waits until the instance that is pending now has ended; if none is, the one that runs. Later instances are not waited
+    /// Waits until the instance that is pending now has ended; if none is, the one that runs. Later instances are
+    /// not waited
     /// for. `false`: it was neither pending nor running.
     ///
     /// # Context
     /// Blocks; needs the progress of the queue the work was submitted to. Counts as blocking inside an item.
     ///
     /// # Errors
-    /// [`FlushError::WouldDeadlock`] inside the work's own function. [`FlushError::Panicked`] when a run has panicked and no
+    /// [`FlushError::WouldDeadlock`] inside the work's own function. [`FlushError::Panicked`] when a run has
+    /// panicked and no
     /// flush has reported it yet: the first one to return takes the payload.
     pub fn flush(&self) -> Result<bool, FlushError> {
         if current_item() == Some(self.header) {
@@ -201,7 +207,8 @@ impl VTable {
 /// # Safety
 /// See [`VTable::run`]; the item is an `Inner<F>`.
 unsafe fn run<F: FnMut(&Work) + Send + 'static>(item: NonNull<Header>, runner: &Runner<'_>) {
-    // SAFETY: W5: the pending instance's reference, which becomes this handle's: dropped at the end, perhaps freeing the item.
+    // SAFETY: W5: the pending instance's reference, which becomes this handle's: dropped at the end, perhaps
+    // freeing the item.
     let work = Work { header: item };
     let head = work.head();
     // W1 one claimer: once PENDING is given up the next submission may write the place.

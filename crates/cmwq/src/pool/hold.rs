@@ -82,7 +82,8 @@ impl<'a> Hold<'a> {
         self.pool.inbox.has_items()
     }
 
-    /// Takes the inbox, and hands what was in it to the core in submission order. Withdraws a stand-by mark: the hold must
+    /// Takes the inbox, and hands what was in it to the core in submission order. Withdraws a stand-by mark: the
+    /// hold must
     /// end with an event that chooses who covers (a look, going idle, a block, `Cover`).
     pub(crate) fn drain(&mut self) {
         match self.pool.inbox.take() {
@@ -103,7 +104,8 @@ impl<'a> Hold<'a> {
         }
     }
 
-    /// Hands the items the core has claimed to the worker of this cell: one directly, several in places from where others may
+    /// Hands the items the core has claimed to the worker of this cell: one directly, several in places from where
+    /// others may
     /// take them back.
     pub(crate) fn fill(&mut self, cell: &WorkerCell) -> Filled {
         let batch = &self.guard.actions.batch;
@@ -126,7 +128,8 @@ impl<'a> Hold<'a> {
         self.step(Event::Finish { worker, item: handle, pwq, owned_by_caller });
     }
 
-    /// Reports the ends of a worker's batch up to `ended` (counted from the start of its claim) that have not been reported.
+    /// Reports the ends of a worker's batch up to `ended` (counted from the start of its claim) that have not been
+    /// reported.
     pub(crate) fn report(&mut self, worker: WorkerId, cell: &WorkerCell, ended: usize) {
         for place in cell.reported.get()..ended {
             // SAFETY: the lock is held.
@@ -161,7 +164,8 @@ impl<'a> Hold<'a> {
         }
     }
 
-    /// Leaves the stand-by mark the core asked for; when items have arrived instead, hands them over and lets the core choose
+    /// Leaves the stand-by mark the core asked for; when items have arrived instead, hands them over and lets the
+    /// core choose
     /// again.
     fn settle(&mut self) {
         while let Some(sleeper) = self.guard.actions.stand_by.take() {
@@ -173,7 +177,8 @@ impl<'a> Hold<'a> {
         }
     }
 
-    /// Ends the hold of a worker that goes to run what it has claimed, and answers how it may wait for more before it reports.
+    /// Ends the hold of a worker that goes to run what it has claimed, and answers how it may wait for more before
+    /// it reports.
     /// With a single item claimed that is a lease for the item's pwq.
     pub(crate) fn release_to_run(mut self, worker: WorkerId, filled: &Filled) -> Linger {
         if !self.guard.core.may_linger(&self.guard.actions) {

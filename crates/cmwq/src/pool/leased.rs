@@ -5,12 +5,15 @@ use cmwq_ring::sync::{AtomicPtr, Ordering};
 use std::ptr;
 use std::sync::atomic::AtomicUsize;
 
-/// The caller-owned item that the leaseholder is inside, by (address, function), so that the same item, queued again while it
+/// The caller-owned item that the leaseholder is inside, by (address, function), so that the same item, queued
+/// again while it
 /// runs, is kept for that worker; nothing while it is inside another kind of item.
 ///
-/// An item is written here before it lets go of PENDING, and taken out before the leaseholder tries to take the next one. So
+/// An item is written here before it lets go of PENDING, and taken out before the leaseholder tries to take the
+/// next one. So
 /// whoever holds the lock and has drained the inbox finds the item asked for exactly if the leaseholder may still be
-/// inside it: the drain comes after the last item that was taken (both write the inbox word), and the item asked for was
+/// inside it: the drain comes after the last item that was taken (both write the inbox word), and the item asked
+/// for was
 /// queued after its start.
 #[derive(Default)]
 pub(crate) struct Leased {
@@ -23,7 +26,8 @@ impl Leased {
     pub(crate) fn set(&self, item: Handle, function: usize) {
         // Ordering: relaxed: the store below publishes it.
         self.function.store(function, Ordering::Relaxed);
-        // Ordering: release pairs with `is`, as in `clear`; the item's release of PENDING publishes it to those who ask for it.
+        // Ordering: release pairs with `is`, as in `clear`; the item's release of PENDING publishes it to those who
+        // ask for it.
         self.item.store(item.0.as_ptr(), Ordering::Release);
     }
 

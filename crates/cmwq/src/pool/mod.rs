@@ -90,7 +90,8 @@ pub(crate) struct Pool {
     pub(crate) wakes: Counter,
 }
 
-// SAFETY: items are reached only through the protocols of W1, W3 and W5; raw pwq addresses point into this pool's own boxes.
+// SAFETY: items are reached only through the protocols of W1, W3, W5; raw pwq addresses point into this pool's
+// own boxes.
 unsafe impl Send for Pool {}
 // SAFETY: as above.
 unsafe impl Sync for Pool {}
@@ -178,7 +179,8 @@ impl Pool {
         }
     }
 
-    /// Step P3 and P4 of a submission: pushes an item whose PENDING and fields are the caller's, and issues the wake-up
+    /// Step P3 and P4 of a submission: pushes an item whose PENDING and fields are the caller's, and issues the
+    /// wake-up
     /// the push may owe.
     ///
     /// # Safety

@@ -7,7 +7,8 @@ use cmwq_core::id::PwqId;
 use cmwq_ring::{CacheLine, Departures};
 use std::ptr::NonNull;
 
-/// Lives as long as its pool; given to a new queue after its old one is gone. Workers may touch it (to wake a flush) when
+/// Lives as long as its pool; given to a new queue after its old one is gone. Workers may touch it (to wake a
+/// flush) when
 /// the queue no longer exists.
 pub(crate) struct Pwq {
     /// I: the pool, which owns this.

@@ -39,7 +39,8 @@ impl QueueBuilder {
         QueueBuilder { engine, name, per_cpu: false, max_active, scope: Scope::default(), strict: false }
     }
 
-    /// Items run on the CPU they are submitted from, one at a time while they do not block (the kernel's `WQ_PERCPU`):
+    /// Items run on the CPU they are submitted from, one at a time while they do not block (the kernel's
+    /// `WQ_PERCPU`):
     /// another starts when the running one enters [`blocking`](crate::blocking) or waits through this crate.
     pub fn per_cpu(mut self) -> Self {
         self.per_cpu = true;
@@ -52,7 +53,8 @@ impl QueueBuilder {
         self
     }
 
-    /// The most items of this queue that are started and not ended, per CPU for a per-CPU queue and per pod for an unbound
+    /// The most items of this queue that are started and not ended, per CPU for a per-CPU queue and per pod for an
+    /// unbound
     /// one: 1 to 2048, 0 stands for the default of 1024. Further ones wait in order. One is not an ordered queue when
     /// there are several pods.
     pub fn max_active(mut self, max_active: u32) -> Self {
@@ -66,7 +68,8 @@ impl QueueBuilder {
         self
     }
 
-    /// Whether workers stay on their pod's CPUs. Default no: items start in the pod, and the system may move the thread.
+    /// Whether workers stay on their pod's CPUs. Default no: items start in the pod, and the system may move the
+    /// thread.
     pub fn strict(mut self, strict: bool) -> Self {
         self.strict = strict;
         self

@@ -42,7 +42,8 @@ impl fmt::Display for StillRunning {
 impl std::error::Error for StillRunning {}
 
 impl Queue {
-    /// Destroys the queue, for all its handles: refuses new items (but those its own items submit, except an item that
+    /// Destroys the queue, for all its handles: refuses new items (but those its own items submit, except an item
+    /// that
     /// queues itself again), and waits until everything has run.
     ///
     /// # Context

@@ -40,7 +40,8 @@ impl Queue {
     /// 15 flushes of one queue are under way at once, a further one may wait for some of them).
     ///
     /// # Context
-    /// Blocks; needs the progress of the items it waits for, and of threads that are inside a submission to this queue. From
+    /// Blocks; needs the progress of the items it waits for, and of threads that are inside a submission to this
+    /// queue. From
     /// inside an item of another queue it counts as blocking.
     ///
     /// # Errors
@@ -87,7 +88,8 @@ impl QueueInner {
     /// `false`: the deadline passed.
     pub(crate) fn flush(&self, deadline: Option<Tick>) -> bool {
         let target = self.word.read().phase();
-        // Close the current phase, unless somebody has just done so; with no slot free the oldest phase must end first.
+        // Close the current phase, unless somebody has just done so; with no slot free the oldest phase must end
+        // first.
         while !self.word.update(|word| word.close(target, self.done())) {
             let oldest = self.done();
             if !self.wait_phase(oldest, deadline) {
@@ -150,7 +152,8 @@ impl QueueInner {
         leaves.map(|&leaf| self.arrivals[leaf as usize].look(phase)).fold(0, u32::wrapping_add) & 0x7fff_ffff
     }
 
-    /// Departures first, then arrivals: both only grow, so equal counts mean that nothing was in flight in between; and
+    /// Departures first, then arrivals: both only grow, so equal counts mean that nothing was in flight in between;
+    /// and
     /// nothing arrives for good at a closed phase.
     fn is_empty(&self, joint: &Joint, phase: u32) -> bool {
         let departed = joint.pwq().departures.look(phase);

@@ -63,7 +63,8 @@ impl QueueInner {
         current_queue() == Some(self.id)
     }
 
-    /// Whether anything submitted has not ended. Sums departures before arrivals; both only grow, so that equal sums mean
+    /// Whether anything submitted has not ended. Sums departures before arrivals; both only grow, so that equal
+    /// sums mean
     /// that nothing was in flight at the moment between.
     pub(crate) fn is_in_flight(&self) -> bool {
         let phases = 0..cmwq_core::limits::PHASE_SLOTS as u32;

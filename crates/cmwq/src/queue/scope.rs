@@ -83,7 +83,8 @@ impl<T> ScopedJoinHandle<'_, T> {
 }
 
 impl<'scope> Scope<'scope, '_> {
-    /// Runs a closure once; it has ended before [`Queue::scope`] returns. A refusing queue reports through the handle.
+    /// Runs a closure once; it has ended before [`Queue::scope`] returns. A refusing queue reports through the
+    /// handle.
     ///
     /// # Context
     /// Never blocks; allocates once.
@@ -128,7 +129,8 @@ impl Queue {
     /// ```
     ///
     /// # Context
-    /// Blocks until the items have ended; counts as blocking inside an item. Inside an item of this very queue the items
+    /// Blocks until the items have ended; counts as blocking inside an item. Inside an item of this very queue the
+    /// items
     /// of the scope need `max_active` to leave room for them.
     ///
     /// # Panics

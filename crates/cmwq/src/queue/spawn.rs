@@ -29,7 +29,8 @@ impl<F> fmt::Display for Refused<F> {
 impl<F> std::error::Error for Refused<F> {}
 
 impl Queue {
-    /// Runs a closure once. The handle waits for its result, blocking or as a future; dropping the handle detaches it.
+    /// Runs a closure once. The handle waits for its result, blocking or as a future; dropping the handle detaches
+    /// it.
     ///
     /// A queue that is drained or destroyed refuses: then the closure is dropped and joining reports
     /// [`JoinError::Refused`](crate::JoinError::Refused).

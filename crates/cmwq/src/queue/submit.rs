@@ -1,6 +1,7 @@
 //! The fast path of a submission, on one screen.
 //!
-//! Steps: P1 arrive at the queue's phase and look again; P2 claim the item; P3 push it to the pool's inbox; P4 issue the
+//! Steps: P1 arrive at the queue's phase and look again; P2 claim the item; P3 push it to the pool's inbox; P4
+//! issue the
 //! wake-up that the push may owe. No lock, no allocation, no thread creation.
 
 use super::Queue;
@@ -19,7 +20,8 @@ use std::ptr::NonNull;
 pub enum Submit {
     /// The item will run once more, from now on.
     Queued,
-    /// The item was pending already and keeps its place. Its next run sees every store made before this call. It may be
+    /// The item was pending already and keeps its place. Its next run sees every store made before this call. It
+    /// may be
     /// owned by a thread that is still on the way to queue it; who waits for the item sleeps, and does not spin.
     AlreadyPending,
     /// Nothing was changed.
@@ -57,7 +59,8 @@ impl Queue {
     /// Queues a work to run in the pod of (or, per-CPU, on) the CPU the caller runs on.
     ///
     /// # Context
-    /// From any thread, also from inside items. Never blocks; allocates nothing and creates no thread. Not from a signal
+    /// From any thread, also from inside items. Never blocks; allocates nothing and creates no thread. Not from a
+    /// signal
     /// handler that may have interrupted a submission of the same thread.
     #[track_caller]
     #[inline]

@@ -1,6 +1,7 @@
 //! A picture of an engine at one moment.
 
-/// What an engine has done and what its pools look like. Numbers of running workers are read one after another: they need
+/// What an engine has done and what its pools look like. Numbers of running workers are read one after another:
+/// they need
 /// not add up while work is going on.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]

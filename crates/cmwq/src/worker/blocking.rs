@@ -5,8 +5,10 @@ use cmwq_core::pool::Event;
 
 /// Runs `body`, which may block, so that the pool can let another worker run meanwhile.
 ///
-/// In a per-CPU (managed) queue only one item runs at a time, unless it blocks inside this scope; other queues take back
-/// items that this worker has claimed and not started. Waiting for a work, a queue or a join handle does this by itself.
+/// In a per-CPU (managed) queue only one item runs at a time, unless it blocks inside this scope; other queues take
+/// back
+/// items that this worker has claimed and not started. Waiting for a work, a queue or a join handle does this by
+/// itself.
 /// Scopes nest. Outside a worker this only calls `body`.
 ///
 /// # Context
@@ -48,7 +50,8 @@ impl Drop for Scope {
     }
 }
 
-/// The baton changes hands: what has ended is reported, what is not started goes back, what has arrived is listed, and
+/// The baton changes hands: what has ended is reported, what is not started goes back, what has arrived is listed,
+/// and
 /// the core chooses who looks next.
 fn begin(runner: &Runner<'_>) {
     runner.publish_departures();

@@ -1,7 +1,8 @@
 //! The life of a worker thread.
 //!
 //! Steps: L1 take the inbox; L2 ask the core; L3 unlock and wake; L4 run; L5 take the lock and report what has ended;
-//! again. With nothing to do: spin if nobody else is up, then announce the sleep, tell the core, leave the stand-by mark
+//! again. With nothing to do: spin if nobody else is up, then announce the sleep, tell the core, leave the stand-by
+//! mark
 //! (all in one hold, in this order), unlock, sleep.
 
 use super::Runner;
@@ -66,7 +67,8 @@ pub(crate) fn run(pool: &Pool, id: WorkerId) {
     }
 }
 
-/// Sleeps until woken; answers with the lock held and the core told, or not at all when the worker has been told to end.
+/// Sleeps until woken; answers with the lock held and the core told, or not at all when the worker has been told to
+/// end.
 fn go_idle<'a>(runner: &Runner<'a>, mut hold: Hold<'a>) -> Option<Hold<'a>> {
     let wake = &runner.cell().wake;
     hold.set_now(super::clock::now());
@@ -79,7 +81,8 @@ fn go_idle<'a>(runner: &Runner<'a>, mut hold: Hold<'a>) -> Option<Hold<'a>> {
     woken(runner)
 }
 
-/// The core's answer to a wake-up comes before the inbox is taken: a worker that has been told to end must leave marks and
+/// The core's answer to a wake-up comes before the inbox is taken: a worker that has been told to end must leave
+/// marks and
 /// items to others, and one that is to watch leaves them to the worker it watches.
 fn woken<'a>(runner: &Runner<'a>) -> Option<Hold<'a>> {
     let mut hold = runner.hold_now();

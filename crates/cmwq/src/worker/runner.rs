@@ -36,7 +36,8 @@ pub(crate) struct Runner<'a> {
 
 /// Items taken under one lease before the worker goes by the lock again, where the pool's times are kept.
 const LEASED_MAX: u32 = 256;
-/// Looks between two readings of the clock while items are short. A stale time makes a busy worker seem less lively, so
+/// Looks between two readings of the clock while items are short. A stale time makes a busy worker seem less
+/// lively, so
 /// that a woken one joins in rather than watches.
 const LOOKS_PER_CLOCK: u8 = 16;
 
@@ -114,8 +115,10 @@ impl<'a> Runner<'a> {
         self.depart(pwq, slot);
     }
 
-    /// Waits for more before the report, so that dense items cost one hold each, or none: the worker still counts as busy with
-    /// what it has run, and under a lease further items take that item's `max_active` place. Answers whether it waited as
+    /// Waits for more before the report, so that dense items cost one hold each, or none: the worker still counts
+    /// as busy with
+    /// what it has run, and under a lease further items take that item's `max_active` place. Answers whether it
+    /// waited as
     /// long as the policy says and nothing came.
     pub(super) fn linger(&self, linger: Linger, patience: &Patience) -> bool {
         let policy = self.pool.setup.wait;
@@ -137,7 +140,8 @@ impl<'a> Runner<'a> {
         false
     }
 
-    /// Ends of one pwq and phase are published together, for they are owed to the same flushes; the others' are published
+    /// Ends of one pwq and phase are published together, for they are owed to the same flushes; the others' are
+    /// published
     /// before the next item runs: it may wait for such a flush.
     fn publish_departures_unless(&self, pwq: NonNull<Pwq>, slot: u8) {
         if self.leaving.get().is_some_and(|run| run.pwq != pwq || run.slot != slot) {

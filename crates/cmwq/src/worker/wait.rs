@@ -17,8 +17,10 @@ pub enum WaitPolicy {
     Pause,
     /// Spin for up to 3 us, then give way to other threads (`sched_yield`) for up to 50 us, then sleep.
     Yield,
-    /// Like [`WaitPolicy::Yield`] while that is worth it: each thread keeps a score that rises when a wait ended before the
-    /// sleep and falls four times as fast when it did not; at zero the thread sleeps at once and tries every 16th time.
+    /// Like [`WaitPolicy::Yield`] while that is worth it: each thread keeps a score that rises when a wait ended
+    /// before the
+    /// sleep and falls four times as fast when it did not; at zero the thread sleeps at once and tries every 16th
+    /// time.
     /// Dense items are served without system calls, sparse ones cost no spinning.
     #[default]
     Adaptive,

@@ -8,7 +8,8 @@
 //! | 3 | DETACHED | the handle | nobody will ask for the result |
 //!
 //! While WAKER is clear the waker's place belongs to the handle; whoever sets DONE while WAKER is set takes it. After
-//! DONE with WAKER clear nobody but the handle touches it. So a waker is called at most once and dropped exactly once.
+//! DONE with WAKER clear nobody but the handle touches it. So a waker is called at most once and dropped exactly
+//! once.
 
 use crate::step::Step;
 

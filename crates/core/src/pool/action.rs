@@ -19,7 +19,8 @@ pub enum Verdict {
         /// Whether this worker is the one that may spin.
         spin: bool,
     },
-    /// Others hold items that have not started: end this hold, which takes them back (`recall` is set), and look again.
+    /// Others hold items that have not started: end this hold, which takes them back (`recall` is set), and look
+    /// again.
     Again,
     /// Sleep with this time-out and then report [`super::Event::WatchLook`].
     Watch(Span),

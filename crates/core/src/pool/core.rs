@@ -328,7 +328,8 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         actions.batch.push(item);
     }
 
-    /// The worker inside whose function this very item is now; one that has come past it in its batch, or under a lease, is
+    /// The worker inside whose function this very item is now; one that has come past it in its batch, or under a
+    /// lease, is
     /// not.
     fn runner<S: Items<Item = I>>(&self, items: &S, item: I, function: usize) -> Option<WorkerId> {
         let leaseholder = items.leaseholder();
@@ -341,7 +342,8 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         runner.or_else(|| leaseholder.filter(|_| items.is_leased(item, function)))
     }
 
-    /// Whether the worker that has just claimed may wait for more before it reports: it is alone, nothing is left for others
+    /// Whether the worker that has just claimed may wait for more before it reports: it is alone, nothing is left
+    /// for others
     /// to run or wait for, and whoever covers has been chosen already (`actions` ask for nobody).
     pub fn may_linger(&self, actions: &Actions<I>) -> bool {
         let alone = self.nr_awake + self.nr_busy == 1 && self.nr_starting == 0;
@@ -387,7 +389,8 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
             || self.manage.manager_thread_comes
     }
 
-    /// Whether items could start if a worker came: listed ones, and those in the batches of workers that may be inside a
+    /// Whether items could start if a worker came: listed ones, and those in the batches of workers that may be
+    /// inside a
     /// long item. A pool that manages concurrency lets one worker run anyway.
     pub(super) fn has_items_waiting(&self) -> bool {
         !self.worklist.is_empty() || (!self.config.managed && self.has_batches())
@@ -500,36 +503,6 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         self.nr_awake += 1;
     }
 
-    // ---- blocking ----
-
-    fn block(&mut self, now: Tick, worker: WorkerId, actions: &mut Actions<I>) {
-        let slot = &mut self.workers[worker.index()];
-        debug_assert!(slot.state == State::Busy && !slot.blocked, "{worker} blocks inside an item, once");
-        slot.blocked = true;
-        self.nr_blocked += 1;
-        self.nr_intensive -= u32::from(slot.cpu_intensive);
-        self.cover(now, actions);
-    }
-
-    fn unblock(&mut self, worker: WorkerId) {
-        let slot = &mut self.workers[worker.index()];
-        debug_assert!(slot.state == State::Busy && slot.blocked, "{worker} was not blocked");
-        slot.blocked = false;
-        self.nr_blocked -= 1;
-        self.nr_intensive += u32::from(slot.cpu_intensive);
-    }
-
-    fn cpu_intensive(&mut self, now: Tick, worker: WorkerId, actions: &mut Actions<I>) {
-        let slot = &mut self.workers[worker.index()];
-        // A tick may arrive when the item has just ended, blocked, or been marked before.
-        if slot.state != State::Busy || slot.blocked || slot.cpu_intensive {
-            return;
-        }
-        slot.cpu_intensive = true;
-        self.nr_intensive += 1;
-        self.cover(now, actions);
-    }
-
     // ---- looking in ----
 
     /// The configuration.
@@ -567,7 +540,8 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         !self.batches.is_empty()
     }
 
-    /// Workers that hold a batch, in the order in which they claimed. Recall the last of them first, so that the items
+    /// Workers that hold a batch, in the order in which they claimed. Recall the last of them first, so that the
+    /// items
     /// come back to the worklist in the order in which they left it.
     pub fn batch_holders(&self) -> impl DoubleEndedIterator<Item = WorkerId> + '_ {
         self.batches.iter().copied()
@@ -588,7 +562,8 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         self.watch.map(|w| w.worker)
     }
 
-    /// Whether somebody waits for ends to be reported: an item behind `max_active` or behind the same item, or the end of
+    /// Whether somebody waits for ends to be reported: an item behind `max_active` or behind the same item, or the
+    /// end of
     /// the pool. A worker with nothing to run then does not linger before it reports.
     pub fn wants_reports(&self) -> bool {
         self.nr_inactive > 0 || self.nr_scheduled > 0 || self.closing

@@ -3,10 +3,13 @@
 //! One word, so that a push learns in the same step whether anybody looks (invariant `B1 baton`). The handle in
 //! `List` is the most recent push; the rest hangs behind it, newest first.
 //!
-//! The lease: a worker that is up, alone in its pool and holds the `max_active` place of an item it has ended may leave
+//! The lease: a worker that is up, alone in its pool and holds the `max_active` place of an item it has ended may
+//! leave
 //! `Leased` with the number of that item's pwq. A first push from that pwq makes it `One`, and the leaseholder may
-//! take that item without the pool lock: the item gets the place of the ended one. Anything else - a second push, a push
-//! from another pwq, a take or a stand-by mark under the lock - ends the lease in the same step, so that who takes what is
+//! take that item without the pool lock: the item gets the place of the ended one. Anything else - a second push, a
+//! push
+//! from another pwq, a take or a stand-by mark under the lock - ends the lease in the same step, so that who takes
+//! what is
 //! decided on this word alone (invariant `B5 lease`).
 
 use crate::id::{PwqId, Sleeper};
@@ -92,7 +95,8 @@ impl<I: Copy> InboxWord<I> {
         }
     }
 
-    /// The leaseholder, without the lock, takes the one item and keeps the lease. `None`: nothing, or the lease has ended.
+    /// The leaseholder, without the lock, takes the one item and keeps the lease. `None`: nothing, or the lease has
+    /// ended.
     pub fn take_one(self, pwq: PwqId) -> Step<InboxWord<I>, Option<I>> {
         match self {
             InboxWord::One(item) => Step::Write(InboxWord::Leased(pwq), Some(item)),

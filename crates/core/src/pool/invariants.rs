@@ -74,7 +74,8 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         hold(obliged, "B1 baton", "items are queued and nobody is obliged to look")
     }
 
-    /// `B2 cover`: whenever items are queued or claimed behind another, every worker that is up is inside an item, and
+    /// `B2 cover`: whenever items are queued or claimed behind another, every worker that is up is inside an item,
+    /// and
     /// somebody could help - an idle worker, or one yet to be created when all those items block - then somebody has
     /// been woken or watches. In a pool that manages concurrency a worker that runs suffices.
     pub fn check_cover(&self, outside: &Outside<'_, I>) -> Result<(), Broken> {

@@ -2,6 +2,7 @@
 #![doc = include_str!("../../flow/4-pool.md")]
 
 mod action;
+mod block;
 mod busy;
 #[cfg(test)]
 mod claim_tests;

@@ -16,7 +16,8 @@ pub enum ClaimPolicy {
     /// that they coalesce on it. It still counts as idle, so that no surplus worker is created.
     #[default]
     Kicked,
-    /// It leaves the idle workers at once. Culling cannot see it, but the idle count falls and the manager may create a
+    /// It leaves the idle workers at once. Culling cannot see it, but the idle count falls and the manager may
+    /// create a
     /// worker too many.
     Leave,
     /// It stays on the idle list with a mark that culling respects; picks skip it.

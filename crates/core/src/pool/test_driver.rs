@@ -139,7 +139,8 @@ impl Driver {
         }
     }
 
-    /// Takes back what a worker has claimed and not started, and reports what it has come past. A single item is in no
+    /// Takes back what a worker has claimed and not started, and reports what it has come past. A single item is in
+    /// no
     /// batch: its worker is about to start it.
     fn recall(&mut self, worker: WorkerId) {
         if !self.core.has_batch(worker) {

@@ -4,7 +4,8 @@
 //! |---|---|---|---|
 //! | 0 | PENDING | the submission that claims the item | the worker that starts it, or a cancel |
 //! | 1 | RUNNING | the worker that starts it | the worker that finishes it |
-//! | 2 | HANDED | a submission that found it RUNNING, once it has filled in where it goes | the finisher, who pushes |
+//! | 2 | HANDED | a submission that found it RUNNING, once it has filled in where it goes | the finisher, who
+//! pushes |
 //! | 3 | WAITERS | a thread about to sleep until an instance has ended | whoever ends an instance |
 //! | 8..16 | skips | cancels of pending instances during a run (saturates) | the finisher, who counts them all |
 //! | 32.. | ended | - | counts instances that have ended (finished or cancelled), wraps |
@@ -119,7 +120,8 @@ impl WorkWord {
         Step::Write(WorkWord(self.0 | PENDING), answer)
     }
 
-    /// The bits that [`WorkWord::submit`] sets, whatever the word: one read-modify-write `word | CLAIM` does the same, and
+    /// The bits that [`WorkWord::submit`] sets, whatever the word: one read-modify-write `word | CLAIM` does the
+    /// same, and
     /// [`WorkWord::submitted`] tells from the old word what it meant.
     pub const CLAIM: u64 = PENDING;
 
@@ -145,13 +147,15 @@ impl WorkWord {
         Step::Write(WorkWord((self.0 & !PENDING) | RUNNING), ())
     }
 
-    /// A worker starts an instance of a caller-owned item: PENDING ends and nothing is remembered, for the function may
+    /// A worker starts an instance of a caller-owned item: PENDING ends and nothing is remembered, for the function
+    /// may
     /// free the item.
     pub const fn let_go(self) -> Step<WorkWord, ()> {
         Step::Write(WorkWord(self.0 & !PENDING), ())
     }
 
-    /// The bits that [`WorkWord::let_go`] leaves, whatever the word: one read-modify-write `word & KEPT` does the same.
+    /// The bits that [`WorkWord::let_go`] leaves, whatever the word: one read-modify-write `word & KEPT` does the
+    /// same.
     pub const KEPT: u64 = !PENDING;
 
     /// The worker's function has returned.

@@ -2,7 +2,8 @@
 //!
 //! Items claimed together lie in numbered places. The worker starts the next one by a transition of this word; under
 //! the pool lock anyone may recall those not started (a worker whose item blocks returns its own, a watching or idle
-//! worker takes back what a stuck one holds). The word is refilled by its worker only, under the pool lock, when it is
+//! worker takes back what a stuck one holds). The word is refilled by its worker only, under the pool lock, when it
+//! is
 //! empty; a recall also holds the lock: a `take` therefore never meets a refilled word it has not filled itself.
 
 use crate::step::Step;

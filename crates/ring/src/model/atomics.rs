@@ -130,7 +130,8 @@ macro_rules! integer {
                 self.0.fetch_min(value, order(effect_at("fetch_min", Location::caller()), given))
             }
 
-            /// The newest value, read in one step with whatever follows it before the next operation of the model. The
+            /// The newest value, read in one step with whatever follows it before the next operation of the model.
+            /// The
             /// kernel's look at a futex word.
             pub(super) fn newest(&self) -> $int {
                 // Ordering: relaxed, so that it hides no ordering that is missing elsewhere; a read-modify-write,

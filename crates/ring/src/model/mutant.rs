@@ -1,6 +1,7 @@
 //! Which broken variant this process is, if any.
 //!
-//! `CMWQ_MUTANT` names a variant that test code asks about by [`mutant`]. `CMWQ_MUTANT_SITE` breaks one operation of a
+//! `CMWQ_MUTANT` names a variant that test code asks about by [`mutant`]. `CMWQ_MUTANT_SITE` breaks one operation
+//! of a
 //! real source: `file:first line:last line:operation:effect`.
 
 use std::panic::Location;

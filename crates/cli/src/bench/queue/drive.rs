@@ -39,7 +39,8 @@ pub(super) struct Around<'a> {
 
 /// All producers together keep no more samples.
 const SAMPLES_MAX: u64 = 1 << 22;
-/// Of this many items one is measured: reading the counter three times takes half as long as a short round trip, and would
+/// Of this many items one is measured: reading the counter three times takes half as long as a short round trip,
+/// and would
 /// hide differences between the shapes.
 const MEASURED_EVERY: u64 = 8;
 /// Before the measured part each producer queues this many items, or for this long.
