@@ -3,6 +3,7 @@
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -18,6 +19,8 @@ pub(crate) struct Failure {
 enum FailureKind {
     /// What was asked for makes no sense or cannot be read or written.
     Input,
+    /// A figure is not what it should be, or could not be measured.
+    Missed,
     /// The reader of standard output has gone.
     ClosedPipe,
 }
@@ -26,39 +29,35 @@ impl Failure {
     /// A bad input, named in one line whatever the names of files contain.
     pub(crate) fn input(text: impl fmt::Display) -> Self {
         let text = text.to_string().replace(char::is_control, "?");
-        Failure {
-            text,
-            kind: FailureKind::Input,
-        }
+        Failure { text, kind: FailureKind::Input }
+    }
+
+    /// A result that is not what it should be.
+    pub(crate) fn missed(text: impl fmt::Display) -> Self {
+        Failure { kind: FailureKind::Missed, ..Failure::input(text) }
     }
 
     fn stdout(error: &io::Error) -> Self {
         let is_closed = error.kind() == ErrorKind::BrokenPipe;
-        let kind = if is_closed {
-            FailureKind::ClosedPipe
-        } else {
-            FailureKind::Input
-        };
-        Failure {
-            text: format!("standard output: {error}"),
-            kind,
-        }
+        let kind = if is_closed { FailureKind::ClosedPipe } else { FailureKind::Input };
+        Failure { text: format!("standard output: {error}"), kind }
     }
 
     fn file(path: &Path, error: &io::Error) -> Self {
-        Failure::input(format!(
-            "{}: {error}; name a file in a directory that can be written",
-            path.display()
-        ))
+        Failure::input(format!("{}: {error}; name a file in a directory that can be written", path.display()))
     }
 
     pub(crate) fn is_closed_pipe(&self) -> bool {
         self.kind == FailureKind::ClosedPipe
     }
 
-    /// The exit status: 2, but 0 for a reader who has seen enough.
+    /// The exit status: 2 for a bad input, 1 for a bad result, and 0 for a reader who has seen enough.
     pub(crate) fn status(&self) -> u8 {
-        if self.is_closed_pipe() { 0 } else { 2 }
+        match self.kind {
+            FailureKind::Input => 2,
+            FailureKind::Missed => 1,
+            FailureKind::ClosedPipe => 0,
+        }
     }
 }
 
@@ -79,20 +78,14 @@ pub(crate) enum JsonTarget {
 
 impl From<&Path> for JsonTarget {
     fn from(path: &Path) -> Self {
-        if path == Path::new("-") {
-            JsonTarget::Stdout
-        } else {
-            JsonTarget::File(path.to_owned())
-        }
+        if path == Path::new("-") { JsonTarget::Stdout } else { JsonTarget::File(path.to_owned()) }
     }
 }
 
 /// Prints text on standard output.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
-    let written = stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush());
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     written.map_err(|error| Failure::stdout(&error))
 }
 
@@ -102,34 +95,61 @@ pub(crate) fn write_json(target: &JsonTarget, document: &impl Serialize) -> Resu
     text.push('\n');
     match target {
         JsonTarget::Stdout => print(&text),
-        JsonTarget::File(path) => {
-            replace(path, text.as_bytes()).map_err(|error| Failure::file(path, &error))
-        }
+        JsonTarget::File(path) => replace(path, text.as_bytes()).map_err(|error| Failure::file(path, &error)),
     }
 }
 
+/// Tells before the work whether its document can be written after it. Leaves nothing behind.
+pub(crate) fn check_json(target: &JsonTarget) -> Result<(), Failure> {
+    let JsonTarget::File(path) = target else { return Ok(()) };
+    let checked = destination(path).and_then(|destination| match destination {
+        // The reader of a pipe would take its closing for the end.
+        Destination::Device(path) if is_pipe(&path) => Ok(()),
+        Destination::Device(path) => OpenOptions::new().write(true).open(path).map(drop),
+        Destination::File { temporary, .. } => {
+            File::create_new(&temporary)?;
+            fs::remove_file(temporary)
+        }
+    });
+    checked.map_err(|error| Failure::file(path, &error))
+}
+
+fn is_pipe(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| found.file_type().is_fifo())
+}
+
+enum Destination {
+    /// Written to.
+    Device(PathBuf),
+    /// Replaced by renaming.
+    File { path: PathBuf, temporary: PathBuf },
+}
+
 /// A regular file, or none yet, is replaced by renaming; a device or a pipe is written to.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    match fs::metadata(path) {
+fn destination(path: &Path) -> io::Result<Destination> {
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    match fs::metadata(&path) {
         Ok(found) if found.is_dir() => {
             return Err(io::Error::new(ErrorKind::IsADirectory, "is a directory"));
         }
-        Ok(found) if !found.is_file() => {
-            return OpenOptions::new().write(true).open(path)?.write_all(bytes);
-        }
+        Ok(found) if !found.is_file() => return Ok(Destination::Device(path)),
         _ => {}
     }
     let Some(name) = path.file_name() else {
-        return Err(io::Error::new(
-            ErrorKind::InvalidInput,
-            "not the name of a file",
-        ));
+        return Err(io::Error::new(ErrorKind::InvalidInput, "not the name of a file"));
     };
     let mut hidden = std::ffi::OsString::from(".");
     hidden.push(name);
     hidden.push(format!(".{}.tmp", std::process::id()));
     let temporary = path.with_file_name(hidden);
+    Ok(Destination::File { path, temporary })
+}
+
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let (path, temporary) = match destination(path)? {
+        Destination::Device(path) => return OpenOptions::new().write(true).open(path)?.write_all(bytes),
+        Destination::File { path, temporary } => (path, temporary),
+    };
     let written = write_new(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
         _ = fs::remove_file(&temporary);

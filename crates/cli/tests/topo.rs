@@ -8,11 +8,7 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 
 fn topo(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_cmwq"))
-        .arg("topo")
-        .args(arguments)
-        .output()
-        .expect("the tool runs")
+    Command::new(env!("CARGO_BIN_EXE_cmwq")).arg("topo").args(arguments).output().expect("the tool runs")
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -87,10 +83,7 @@ fn the_document_of_a_tree_tells_what_was_ignored() {
     assert_eq!(found["scopes"]["numa"], json!([[0, 1]]));
     let ignored = found["ignored"].as_array().expect("an array");
     let isolated = cpu.join("isolated").display().to_string();
-    assert!(
-        ignored.iter().any(|note| note["path"] == json!(isolated)),
-        "{ignored:?}"
-    );
+    assert!(ignored.iter().any(|note| note["path"] == json!(isolated)), "{ignored:?}");
     assert!(ignored.iter().all(|note| note["why"].is_string()));
     assert!(
         text(&topo(&["--sysfs", root]).stdout)
@@ -102,12 +95,7 @@ fn the_document_of_a_tree_tells_what_was_ignored() {
 fn a_document_goes_to_a_file_beside_the_picture() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("topo.json");
-    let output = topo(&[
-        "--synthetic",
-        "core:2",
-        "--json",
-        path.to_str().expect("a plain path"),
-    ]);
+    let output = topo(&["--synthetic", "core:2", "--json", path.to_str().expect("a plain path")]);
     assert!(text(&output.stdout).starts_with("1 node, 1 cache, 2 cores, 2 CPUs online\n"));
     let written = fs::read_to_string(&path).expect("the file");
     assert!(written.ends_with("}\n"));
@@ -122,23 +110,14 @@ fn bad_input_is_one_line_and_status_2() {
         (&["--sysfs", "/dev/null"], "/dev/null"),
         (&["--synthetic", "core:"], "byte 5"),
         (&["--synthetic", ""], "byte 0"),
-        (
-            &["--synthetic", "core:2", "--json", "/nowhere/at/all.json"],
-            "/nowhere/at/all.json",
-        ),
-        (
-            &["--synthetic", "core:2", "--json", "/dev/full"],
-            "/dev/full",
-        ),
+        (&["--synthetic", "core:2", "--json", "/nowhere/at/all.json"], "/nowhere/at/all.json"),
+        (&["--synthetic", "core:2", "--json", "/dev/full"], "/dev/full"),
         (&["--synthetic", "core:2", "--json", "/"], "/: "),
     ] {
         let output = topo(arguments);
         let error = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
-        assert!(
-            error.contains(named) && error.lines().count() == 1,
-            "{arguments:?}: {error}"
-        );
+        assert!(error.contains(named) && error.lines().count() == 1, "{arguments:?}: {error}");
         assert!(output.stdout.is_empty(), "{arguments:?}");
     }
 }
@@ -186,9 +165,7 @@ impl Drop for Group {
 fn document_in(group: &Group) -> Value {
     let script = "echo $$ > \"$1/cgroup.procs\" && exec \"$0\" topo --json -";
     let mut command = Command::new("sh");
-    command
-        .args(["-c", script, env!("CARGO_BIN_EXE_cmwq")])
-        .arg(&group.0);
+    command.args(["-c", script, env!("CARGO_BIN_EXE_cmwq")]).arg(&group.0);
     let output = command.output().expect("a shell");
     assert!(output.status.success(), "{}", text(&output.stderr));
     serde_json::from_slice(&output.stdout).expect("a document")
@@ -222,17 +199,9 @@ fn a_cpuset_in_a_real_cgroup() {
     let top = Path::new("/sys/fs/cgroup/cpuset");
     let attempt = || -> io::Result<(Group, String)> {
         let all = fs::read_to_string(top.join("cpuset.cpus"))?;
-        let last = all
-            .trim()
-            .rsplit(['-', ','])
-            .next()
-            .unwrap_or("0")
-            .to_owned();
+        let last = all.trim().rsplit(['-', ',']).next().unwrap_or("0").to_owned();
         let group = Group::new(top.join(group_name("cpuset")))?;
-        group.set(
-            "cpuset.mems",
-            fs::read_to_string(top.join("cpuset.mems"))?.trim(),
-        )?;
+        group.set("cpuset.mems", fs::read_to_string(top.join("cpuset.mems"))?.trim())?;
         group.set("cpuset.cpus", &last)?;
         Ok((group, last))
     };
@@ -249,19 +218,13 @@ fn a_cpuset_in_a_real_cgroup() {
 fn an_affinity_mask_counts_unless_a_tree_is_named() {
     let run = |arguments: &[&str]| {
         let mut command = Command::new("taskset");
-        command
-            .args(["-c", "0", env!("CARGO_BIN_EXE_cmwq"), "topo", "--json", "-"])
-            .args(arguments);
-        command
-            .output()
-            .ok()
-            .filter(|output| output.status.success())
+        command.args(["-c", "0", env!("CARGO_BIN_EXE_cmwq"), "topo", "--json", "-"]).args(arguments);
+        command.output().ok().filter(|output| output.status.success())
     };
     let (Some(own), Some(tree)) = (run(&[]), run(&["--sysfs", "/"])) else {
         return skipped("an affinity mask of CPU 0: no taskset, or it is not permitted");
     };
-    let parse =
-        |output: Output| serde_json::from_slice::<Value>(&output.stdout).expect("a document");
+    let parse = |output: Output| serde_json::from_slice::<Value>(&output.stdout).expect("a document");
     assert_eq!(parse(own)["cpus"], json!([0]));
     let online = fs::read_to_string("/sys/devices/system/cpu/online").expect("a Linux machine");
     let count = parse(tree)["cpus"].as_array().map_or(0, Vec::len);

@@ -1,5 +1,7 @@
 //! What the benchmarks need and users do not. Not covered by any promise of stability.
 
+mod load;
+
 pub use crate::item::raw::RawWork;
 pub use crate::pool::Shape;
 use crate::queue::spin_here;
@@ -7,6 +9,7 @@ use crate::worker::WaitPolicy;
 use cmwq_ring::Futex;
 use cmwq_ring::sync::{AtomicU32, AtomicU64, Ordering};
 use cmwq_sys::futex::LinuxFutex;
+pub use load::{Batch, Producer, Round};
 
 static REFUSE_CREATION: AtomicU32 = AtomicU32::new(0);
 static COMPLETION_WAKES: AtomicU64 = AtomicU64::new(0);

@@ -21,6 +21,8 @@
 //!
 //! The decisions are pure code in [`cmwq_core`]; this crate drives them with threads.
 
+// The model has its own atomics, which no system call can sleep on.
+#![cfg(not(cmwq_loom))]
 #![deny(clippy::undocumented_unsafe_blocks)]
 
 #[cfg(doctest)]

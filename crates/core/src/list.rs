@@ -34,6 +34,15 @@ pub trait Items {
     /// How many items of its current batch a worker has started, those it has reported included; the last of them may
     /// still run.
     fn started(&self, worker: WorkerId) -> usize;
+    /// The leaseholder: it takes items without the lock, so that the core does not know what it is inside. See the inbox
+    /// word.
+    fn leaseholder(&self) -> Option<WorkerId> {
+        None
+    }
+    /// Whether the leaseholder is inside this very item, or has been and has taken none since.
+    fn is_leased(&self, _item: Self::Item, _function: usize) -> bool {
+        false
+    }
 }
 
 /// A list of items in order. Equality and hash see the ends and the length; the links belong to [`Items`].

@@ -17,6 +17,7 @@ impl Default for BatchCell {
 }
 
 impl BatchCell {
+    #[cfg_attr(cmwq_loom, track_caller)]
     fn update<A>(&self, transition: impl Fn(BatchWord) -> Step<BatchWord, A>) -> A {
         // Ordering: acquire pairs with the release of `fill` and of the other transitions.
         let mut bits = self.word.load(Ordering::Acquire);

@@ -1,7 +1,7 @@
 //! The inbox of a pool: many threads push, whoever holds the pool lock takes everything.
 
-use crate::sync::{AtomicPtr, Ordering};
-use cmwq_core::id::{Sleeper, WorkerId};
+use crate::sync::{AtomicPtr, Ordering, prefetch_for_write};
+use cmwq_core::id::{PwqId, Sleeper, WorkerId};
 use cmwq_core::pool::{InboxWord, Pushed, Taken};
 use cmwq_core::step::Step;
 use core::ptr::{self, NonNull};
@@ -11,7 +11,7 @@ use core::ptr::{self, NonNull};
 /// # Safety
 /// The link written by `set_below` is what `below` answers afterwards, and neither touches anything that another
 /// thread may touch while the item is owned by its pusher (before the push) or its taker (after the take). The
-/// alignment of the type is at least 2.
+/// alignment of the type is at least 4.
 pub unsafe trait Link {
     /// The item pushed before this one.
     ///
@@ -36,36 +36,49 @@ pub enum Received<T> {
     Items(NonNull<T>),
 }
 
-/// The driver of [`InboxWord`]: one word, addresses for lists, odd numbers for stand-by marks.
+/// The driver of [`InboxWord`]: one word. The lowest bits tell the cases apart: 0 a list's address, 1 a stand-by mark with a
+/// number, 2 the address of a single item, 3 a lease with a number.
 pub struct Inbox<T> {
     head: AtomicPtr<T>,
 }
 
-/// Number 0 stands for the manager, n + 1 for worker n.
-fn mark_number(sleeper: Sleeper) -> usize {
-    match sleeper {
-        Sleeper::Manager => 0,
-        Sleeper::Worker(w) => w.index() + 1,
-    }
+const CASE: usize = 3;
+const STAND_BY: usize = 1;
+const ONE: usize = 2;
+const LEASED: usize = 3;
+
+fn marked<T>(number: usize, case: usize) -> *mut T {
+    ptr::without_provenance_mut(number << 2 | case)
 }
 
+/// Number 0 stands for the manager, n + 1 for worker n.
 fn encode<T>(word: InboxWord<NonNull<T>>) -> *mut T {
     match word {
         InboxWord::Empty => ptr::null_mut(),
-        InboxWord::StandBy(sleeper) => ptr::without_provenance_mut(mark_number(sleeper) << 1 | 1),
+        InboxWord::StandBy(Sleeper::Manager) => marked(0, STAND_BY),
+        InboxWord::StandBy(Sleeper::Worker(worker)) => marked(worker.index() + 1, STAND_BY),
         InboxWord::List(item) => item.as_ptr(),
+        InboxWord::Leased(pwq) => marked(pwq.index(), LEASED),
+        InboxWord::One(item) => item.as_ptr().map_addr(|address| address | ONE),
     }
 }
 
 fn decode<T>(head: *mut T) -> InboxWord<NonNull<T>> {
-    let Some(item) = NonNull::new(head) else { return InboxWord::Empty };
-    if head.addr() & 1 == 0 {
-        return InboxWord::List(item);
+    let number = head.addr() >> 2;
+    match head.addr() & CASE {
+        STAND_BY if number == 0 => InboxWord::StandBy(Sleeper::Manager),
+        STAND_BY => InboxWord::StandBy(Sleeper::Worker(WorkerId(number as u32 - 1))),
+        LEASED => InboxWord::Leased(PwqId(number as u32)),
+        ONE => {
+            let item = head.map_addr(|address| address & !CASE);
+            NonNull::new(item).map_or(InboxWord::Empty, InboxWord::One)
+        }
+        _ => NonNull::new(head).map_or(InboxWord::Empty, InboxWord::List),
     }
-    InboxWord::StandBy(match head.addr() >> 1 {
-        0 => Sleeper::Manager,
-        n => Sleeper::Worker(WorkerId(n as u32 - 1)),
-    })
+}
+
+fn has_items<T>(head: *mut T) -> bool {
+    matches!(decode(head), InboxWord::List(_) | InboxWord::One(_))
 }
 
 impl<T: Link> Inbox<T> {
@@ -77,7 +90,7 @@ impl<T: Link> Inbox<T> {
     /// Whether items wait. A hint: it may be out of date when it returns.
     pub fn has_items(&self) -> bool {
         // Ordering: a hint; whoever acts on it takes with acquire.
-        matches!(decode(self.head.load(Ordering::Relaxed)), InboxWord::List(_))
+        has_items(self.head.load(Ordering::Relaxed))
     }
 
     /// Whether anything is there that a take would change. The same kind of hint.
@@ -87,15 +100,16 @@ impl<T: Link> Inbox<T> {
         self.head.load(Ordering::Relaxed).is_null()
     }
 
-    /// Adds an item and answers whom the caller must now wake. Never blocks.
+    /// Adds an item of a pwq and answers whom the caller must now wake. Never blocks.
     ///
     /// # Safety
     /// `item` is valid until it has been taken and dealt with, and owned by the caller (PENDING is the caller's).
-    pub unsafe fn push(&self, item: NonNull<T>) -> Option<Sleeper> {
-        // Ordering: the value is only compared; the CAS below decides.
-        let mut head = self.head.load(Ordering::Relaxed);
+    pub unsafe fn push(&self, item: NonNull<T>, pwq: PwqId) -> Option<Sleeper> {
+        // The first guess is made without a look, and is what a dense stream of single items finds: where it is right the
+        // line moves once, where it is wrong the failed CAS has brought it here as a look would.
+        let mut head = encode(InboxWord::Leased(pwq));
         loop {
-            let Step::Write(next, Pushed { below, wake }) = decode(head).push(item) else {
+            let Step::Write(next, Pushed { below, wake }) = decode(head).push(item, pwq) else {
                 unreachable!("a push always writes")
             };
             // SAFETY: W3 pending owns links: the caller owns the item until the CAS succeeds.
@@ -127,10 +141,37 @@ impl<T: Link> Inbox<T> {
         }
     }
 
+    /// Leaves a lease for a pwq, if nothing is there. For the holder of the pool lock. Never blocks.
+    pub fn lease(&self, pwq: PwqId) -> bool {
+        let leased = encode(InboxWord::Leased(pwq));
+        // Ordering: release, as for `stand_by`; what the leaseholder takes it acquires in `take_one`.
+        self.head.compare_exchange(ptr::null_mut(), leased, Ordering::Release, Ordering::Relaxed).is_ok()
+    }
+
+    /// Whether the leaseholder should do something: take an item, or notice that its lease has ended. A hint.
+    pub fn is_leased(&self, pwq: PwqId) -> bool {
+        // Ordering: a hint; `take_one` decides.
+        self.head.load(Ordering::Relaxed) == encode(InboxWord::Leased(pwq))
+    }
+
+    /// Leaseholder, without the lock: takes the one item. `None`: nothing, or the lease has ended. Never blocks.
+    pub fn take_one(&self, pwq: PwqId) -> Option<NonNull<T>> {
+        // Ordering: the value is only compared; the CAS below decides.
+        let head = self.head.load(Ordering::Relaxed);
+        let InboxWord::One(item) = decode(head) else { return None };
+        prefetch_for_write(item.as_ptr());
+        // The same address can be there again only after the lease has ended and this worker has taken another.
+        // Ordering: acquire pairs with the push's release; release, as for `lease`.
+        let next = encode(InboxWord::Leased(pwq));
+        let swap = self.head.compare_exchange(head, next, Ordering::AcqRel, Ordering::Relaxed);
+        swap.ok().map(|_| item)
+    }
+
     fn reverse(newest: NonNull<T>) -> NonNull<T> {
         let mut reversed = None;
         let mut at = newest;
         loop {
+            prefetch_for_write(at.as_ptr());
             // SAFETY: W3 pending owns links: the swap made the whole list this thread's.
             let below = unsafe { T::below(at) };
             // SAFETY: as above.

@@ -20,6 +20,7 @@ impl Default for JoinCell {
 }
 
 impl JoinCell {
+    #[cfg_attr(cmwq_loom, track_caller)]
     fn update<A>(&self, transition: impl Fn(JoinWord) -> Step<JoinWord, A>) -> A {
         // Ordering: acquire pairs with `complete`'s release: who sees DONE sees the result.
         let mut bits = self.word.load(Ordering::Acquire);

@@ -21,6 +21,8 @@ mod cache_line;
 mod inbox;
 mod join_cell;
 mod lock;
+#[cfg(cmwq_loom)]
+pub mod model;
 mod queue_cell;
 pub mod sync;
 mod wake_cell;

@@ -1,9 +1,11 @@
-//! The only names of atomics in this crate: the real ones, or loom's under `--cfg cmwq_loom`.
+//! The only names of atomics in this crate: the real ones, or the model's under `--cfg cmwq_loom`.
 
-#[cfg(not(cmwq_loom))]
-pub use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 #[cfg(cmwq_loom)]
-pub use loom::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+pub use crate::model::{AtomicPtr, AtomicU32, AtomicU64};
+#[cfg(not(cmwq_loom))]
+pub use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
+
+pub use core::sync::atomic::Ordering;
 
 /// Tells the processor that this is a spin loop.
 pub fn spin_hint() {
@@ -11,4 +13,17 @@ pub fn spin_hint() {
     core::hint::spin_loop();
     #[cfg(cmwq_loom)]
     loom::thread::yield_now();
+}
+
+/// Asks for the cache line at `address` as its writer. A read that is soon followed by a write otherwise moves the line
+/// twice between processors. Only a hint: any address will do.
+#[inline]
+pub fn prefetch_for_write<T>(address: *const T) {
+    #[cfg(all(target_arch = "x86_64", not(cmwq_loom), not(miri)))]
+    // SAFETY: a prefetch accesses nothing and faults nowhere; processors without it ignore it.
+    unsafe {
+        core::arch::asm!("prefetchw [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(cmwq_loom), not(miri))))]
+    let _ = address;
 }

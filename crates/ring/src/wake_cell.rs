@@ -13,7 +13,8 @@ use core::marker::PhantomData;
 use core::time::Duration;
 
 /// A way to sleep and to be woken. A wake-up that comes before the sleep makes the sleep return at once, either because
-/// the word has changed (futex) or because a token is left (eventfd).
+/// the word has changed (futex) or because a token is left (eventfd). A sleep that took a token comes after the wake-up
+/// that left it: what the waker did before is seen.
 pub trait Sleep {
     /// Sleeps while the word equals `parked`, at most `timeout`. May return early for no reason. Blocks.
     fn sleep(&self, word: &AtomicU32, parked: u32, timeout: Option<Duration>);
@@ -76,6 +77,7 @@ impl<S: Sleep> WakeCell<S> {
         WakeCell { word: AtomicU32::new(WakeWord::RUN.bits()), sleep }
     }
 
+    #[cfg_attr(cmwq_loom, track_caller)]
     fn update<A>(&self, transition: impl Fn(WakeWord) -> Step<WakeWord, A>) -> A {
         // Ordering: acquire, for transitions that keep: a helper that acts on a claim it saw.
         let mut bits = self.word.load(Ordering::Acquire);
@@ -140,6 +142,9 @@ impl<S: Sleep> WakeCell<S> {
 
     /// Waker: sees to it that the owner wakes. With `help`, also issues a wake-up that another waker has claimed and
     /// perhaps not issued; without, relies on that waker. Never blocks.
+    ///
+    /// A wake-up that was owed already is not written again: what the caller did before must reach the owner by a
+    /// word of its own, which both read and write in one step.
     pub fn wake(&self, help: bool) -> Waked {
         match self.claim() {
             Claim::Nothing => Waked::Nothing,

@@ -18,6 +18,7 @@ impl WorkCell {
         WorkCell { word: AtomicU64::new(word.bits()) }
     }
 
+    #[cfg_attr(cmwq_loom, track_caller)]
     fn update<A>(&self, mut bits: u64, transition: impl Fn(WorkWord) -> Step<WorkWord, A>) -> A {
         loop {
             match transition(WorkWord::from_bits(bits)) {
@@ -36,6 +37,7 @@ impl WorkCell {
         }
     }
 
+    #[cfg_attr(cmwq_loom, track_caller)]
     fn read_bits(&self) -> u64 {
         // Ordering: acquire pairs with every transition's release: who sees that an instance has ended sees its work.
         self.word.load(Ordering::Acquire)
@@ -48,9 +50,9 @@ impl WorkCell {
 
     /// Claims the item. Never blocks.
     pub fn submit(&self) -> Submit {
-        // Ordering: the value is only the CAS's first guess; a submission never keeps the word.
-        let guess = self.word.load(Ordering::Relaxed);
-        self.update(guess, WorkWord::submit)
+        // Ordering: one read-modify-write with acquire and release, also for a refusal; see `update`.
+        let old = self.word.fetch_or(WorkWord::CLAIM, Ordering::AcqRel);
+        WorkWord::from_bits(old).submitted()
     }
 
     /// Leaves the claimed next instance to the finisher, if there still is one. Never blocks.
@@ -65,7 +67,8 @@ impl WorkCell {
 
     /// Starts an instance of a caller-owned item; the word is not touched afterwards. Never blocks.
     pub fn let_go(&self) {
-        self.update(self.read_bits(), WorkWord::let_go);
+        // Ordering: acquire and release, as in `update`.
+        self.word.fetch_and(WorkWord::KEPT, Ordering::AcqRel);
     }
 
     /// Ends the running instance. For the worker that ran it. Never blocks.
@@ -98,5 +101,11 @@ impl WorkCell {
     pub fn futex_address(&self) -> *const AtomicU32 {
         let halves = core::ptr::from_ref(&self.word).cast::<AtomicU32>();
         halves.wrapping_add(if cfg!(target_endian = "little") { 1 } else { 0 })
+    }
+
+    /// The word, for the model's sleep on its upper half.
+    #[cfg(cmwq_loom)]
+    pub fn sleep_word(&self) -> &AtomicU64 {
+        &self.word
     }
 }

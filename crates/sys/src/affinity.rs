@@ -43,17 +43,16 @@ pub fn set_current(cpus: &CpuSet) -> io::Result<()> {
     let bytes = size_of_val(words.as_slice());
     // SAFETY: the pointer is valid for reading `bytes` bytes.
     let result = unsafe { libc::sched_setaffinity(0, bytes, words.as_ptr().cast()) };
-    if result == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// The CPU the calling thread runs on, or ran on a moment ago. No system call where the vDSO or
 /// rseq answers; never fails: 0 where the kernel does not tell.
 #[inline]
 pub fn current_cpu() -> u32 {
+    if let Some(cpu) = crate::rseq::cpu() {
+        return cpu;
+    }
     // SAFETY: takes nothing and touches no memory of ours.
     let cpu = unsafe { libc::sched_getcpu() };
     u32::try_from(cpu).unwrap_or(0)

@@ -10,10 +10,7 @@ use rustix::thread::futex;
 pub struct LinuxFutex;
 
 fn timespec(d: Duration) -> futex::Timespec {
-    futex::Timespec {
-        tv_sec: d.as_secs().try_into().unwrap_or(i64::MAX),
-        tv_nsec: d.subsec_nanos().into(),
-    }
+    futex::Timespec { tv_sec: d.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: d.subsec_nanos().into() }
 }
 
 impl Futex for LinuxFutex {
@@ -42,7 +39,10 @@ pub unsafe fn wait_at(address: *const AtomicU32, expected: u32, timeout: Option<
 }
 
 /// Wakes every thread that sleeps in [`wait_at`] on this address. Never blocks. The address is not read.
-#[allow(clippy::not_unsafe_ptr_arg_deref, reason = "the kernel uses the address as a key and does not read it")]
+#[allow(
+    clippy::not_unsafe_ptr_arg_deref,
+    reason = "the kernel uses the address as a key and does not read it"
+)]
 pub fn wake_all_at(address: *const AtomicU32) {
     // Private futexes are told apart by address alone; memory that has been freed meanwhile has no sleepers of ours, and
     // a stranger's sleeper is only woken for no reason.

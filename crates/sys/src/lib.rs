@@ -1,5 +1,7 @@
 //! What the cmwq work queue needs from Linux: futexes and eventfds, clocks, threads, affinity, topology.
 
+// The model has its own atomics, which no system call can sleep on.
+#![cfg(not(cmwq_loom))]
 #![deny(clippy::undocumented_unsafe_blocks)]
 
 #[cfg(not(target_os = "linux"))]
@@ -7,7 +9,10 @@ compile_error!("cmwq runs on Linux only: it is built on futexes, eventfds and sy
 
 pub mod affinity;
 pub mod clock;
+pub mod cycles;
 pub mod eventfd;
 pub mod futex;
+mod rseq;
 pub mod thread;
 pub mod topology;
+pub mod usage;

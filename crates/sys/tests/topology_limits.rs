@@ -10,8 +10,7 @@ use cmwq_sys::topology::{CpuSet, Scope, Topology};
 use tempfile::TempDir;
 use tree::Style;
 
-const V2_MOUNT: &str =
-    "30 25 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
+const V2_MOUNT: &str = "30 25 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
 const V1_MOUNTS: &str = "\
 31 25 0:27 / /sys/fs/cgroup/cpu,cpuacct rw shared:5 - cgroup cgroup rw,cpu,cpuacct
 32 25 0:28 / /sys/fs/cgroup/cpuset rw shared:6 - cgroup cgroup rw,cpuset
@@ -22,11 +21,7 @@ const V1_MOUNTS: &str = "\
 fn container(files: &[(&str, &str)]) -> TempDir {
     let dir = tree::directory();
     let machine = Topology::synthetic("cache:2/core:4").expect("a spec");
-    let style = Style {
-        lists: true,
-        online_list: true,
-        offline_sharers: false,
-    };
+    let style = Style { lists: true, online_list: true, offline_sharers: false };
     tree::write(dir.path(), &machine, style).expect("a tree");
     for (path, text) in files {
         let path = dir.path().join(path);
@@ -49,11 +44,7 @@ fn cpus(dir: &TempDir) -> String {
 }
 
 fn notes(dir: &TempDir) -> String {
-    read(dir)
-        .ignored()
-        .iter()
-        .map(|note| format!("{note}\n"))
-        .collect()
+    read(dir).ignored().iter().map(|note| format!("{note}\n")).collect()
 }
 
 #[test]
@@ -71,20 +62,11 @@ fn version_2_the_tightest_quota_of_the_group_and_its_ancestors_counts() {
     for (leaf, middle, top, expected) in [
         ("max 100000\n", "max 100000\n", "max 100000\n", None),
         ("150000 100000\n", "max 100000\n", "max 100000\n", Some(1.5)),
-        (
-            "400000 100000\n",
-            "25000 50000\n",
-            "max 100000\n",
-            Some(0.5),
-        ),
+        ("400000 100000\n", "25000 50000\n", "max 100000\n", Some(0.5)),
         ("max 100000\n", "max 100000\n", "30000 20000\n", Some(1.5)),
         ("300000\n", "max\n", "max\n", Some(3.0)),
     ] {
-        assert_eq!(
-            quota(&files(leaf, middle, top)),
-            expected,
-            "{leaf} {middle} {top}"
-        );
+        assert_eq!(quota(&files(leaf, middle, top)), expected, "{leaf} {middle} {top}");
     }
 }
 
@@ -99,11 +81,7 @@ fn version_2_the_cpuset_of_the_nearest_group_that_has_one_counts() {
     ]);
     assert_eq!(cpus(&dir), "2-5");
     let topology = read(&dir);
-    let caches: Vec<String> = topology
-        .pods(Scope::Cache)
-        .iter()
-        .map(|pod| pod.cpus.to_string())
-        .collect();
+    let caches: Vec<String> = topology.pods(Scope::Cache).iter().map(|pod| pod.cpus.to_string()).collect();
     assert_eq!(caches, ["2-3", "4-5"]);
     // A partition's CPUs are gone from its parent's effective set.
     let partition = container(&[
@@ -118,29 +96,14 @@ fn version_2_the_cpuset_of_the_nearest_group_that_has_one_counts() {
 #[test]
 fn version_1_quota_and_cpuset() {
     let dir = container(&[
-        (
-            "proc/self/cgroup",
-            "5:cpu,cpuacct:/docker/x\n4:cpuset:/docker/x\n3:memory:/docker/x\n0::/\n",
-        ),
+        ("proc/self/cgroup", "5:cpu,cpuacct:/docker/x\n4:cpuset:/docker/x\n3:memory:/docker/x\n0::/\n"),
         ("proc/self/mountinfo", V1_MOUNTS),
         ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n"),
         ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n"),
-        (
-            "sys/fs/cgroup/cpu,cpuacct/docker/cpu.cfs_quota_us",
-            "220000\n",
-        ),
-        (
-            "sys/fs/cgroup/cpu,cpuacct/docker/cpu.cfs_period_us",
-            "100000\n",
-        ),
-        (
-            "sys/fs/cgroup/cpu,cpuacct/docker/x/cpu.cfs_quota_us",
-            "-1\n",
-        ),
-        (
-            "sys/fs/cgroup/cpu,cpuacct/docker/x/cpu.cfs_period_us",
-            "100000\n",
-        ),
+        ("sys/fs/cgroup/cpu,cpuacct/docker/cpu.cfs_quota_us", "220000\n"),
+        ("sys/fs/cgroup/cpu,cpuacct/docker/cpu.cfs_period_us", "100000\n"),
+        ("sys/fs/cgroup/cpu,cpuacct/docker/x/cpu.cfs_quota_us", "-1\n"),
+        ("sys/fs/cgroup/cpu,cpuacct/docker/x/cpu.cfs_period_us", "100000\n"),
         ("sys/fs/cgroup/cpuset/docker/x/cpuset.cpus", "1,3-4\n"),
         ("sys/fs/cgroup/cpuset/cpuset.cpus", "0-7\n"),
     ]);
@@ -153,10 +116,7 @@ fn version_1_quota_and_cpuset() {
 fn a_container_that_sees_its_group_as_the_top_of_the_mount() {
     // Version 1 without a cgroup namespace: full paths, and a mount that shows a part.
     let dir = container(&[
-        (
-            "proc/self/cgroup",
-            "2:cpu:/docker/x/inner\n1:cpuset:/docker/x\n",
-        ),
+        ("proc/self/cgroup", "2:cpu:/docker/x/inner\n1:cpuset:/docker/x\n"),
         (
             "proc/self/mountinfo",
             "31 25 0:27 /docker/x /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu\n\
@@ -193,30 +153,14 @@ fn nested_namespaces_show_paths_that_begin_above_their_root() {
     ]);
     assert_eq!(quota(&dir), Some(2.0));
     // The names between the top of the mount and the process are hidden.
-    let dir = container(&[
-        ("proc/self/cgroup", "0::/\n"),
-        ("proc/self/mountinfo", &outside),
-        top,
-    ]);
+    let dir = container(&[("proc/self/cgroup", "0::/\n"), ("proc/self/mountinfo", &outside), top]);
     assert_eq!(quota(&dir), Some(7.0));
-    assert!(
-        notes(&dir).contains("mounted from outside the cgroup namespace"),
-        "{}",
-        notes(&dir)
-    );
+    assert!(notes(&dir).contains("mounted from outside the cgroup namespace"), "{}", notes(&dir));
     // The process is not below what is mounted.
     let inside = mount("/");
-    let dir = container(&[
-        ("proc/self/cgroup", "0::/../other\n"),
-        ("proc/self/mountinfo", &inside),
-        top,
-    ]);
+    let dir = container(&[("proc/self/cgroup", "0::/../other\n"), ("proc/self/mountinfo", &inside), top]);
     assert_eq!(quota(&dir), None);
-    assert!(
-        notes(&dir).contains("does not hold the cgroup of the process"),
-        "{}",
-        notes(&dir)
-    );
+    assert!(notes(&dir).contains("does not hold the cgroup of the process"), "{}", notes(&dir));
 }
 
 #[test]
@@ -236,10 +180,7 @@ fn of_several_mounts_the_one_that_shows_most_is_used() {
 
 #[test]
 fn both_versions_side_by_side_leave_what_both_allow() {
-    let mounts = format!(
-        "{V1_MOUNTS}{}",
-        V2_MOUNT.replace("/sys/fs/cgroup ", "/sys/fs/cgroup/unified ")
-    );
+    let mounts = format!("{V1_MOUNTS}{}", V2_MOUNT.replace("/sys/fs/cgroup ", "/sys/fs/cgroup/unified "));
     let dir = container(&[
         ("proc/self/cgroup", "4:cpuset:/x\n0::/y\n"),
         ("proc/self/mountinfo", &mounts),
@@ -264,11 +205,7 @@ fn the_affinity_mask_and_the_cpuset_both_count() {
     assert_eq!(with("0-3,100").cpus().to_string(), "2-3");
     let contradiction = with("0-1");
     assert_eq!(contradiction.cpus().to_string(), "0-1");
-    let why = contradiction
-        .ignored()
-        .iter()
-        .map(|note| note.why.as_str())
-        .collect::<String>();
+    let why = contradiction.ignored().iter().map(|note| note.why.as_str()).collect::<String>();
     assert!(why.contains("none of CPU 0-1; not believed"), "{why}");
 }
 
@@ -284,16 +221,9 @@ fn limits_that_make_no_sense_are_noted_and_not_applied() {
         ("3-1\n", "cpuset.cpus.effective"),
     ] {
         let path = format!("sys/fs/cgroup/{group}");
-        let dir = container(&[
-            ("proc/self/cgroup", "0::/\n"),
-            ("proc/self/mountinfo", V2_MOUNT),
-            (&path, text),
-        ]);
-        assert_eq!(
-            (quota(&dir), cpus(&dir)),
-            (None, "0-7".to_owned()),
-            "{text}"
-        );
+        let dir =
+            container(&[("proc/self/cgroup", "0::/\n"), ("proc/self/mountinfo", V2_MOUNT), (&path, text)]);
+        assert_eq!((quota(&dir), cpus(&dir)), (None, "0-7".to_owned()), "{text}");
         assert!(notes(&dir).contains(group), "{text}: {}", notes(&dir));
     }
 }
@@ -302,15 +232,8 @@ fn limits_that_make_no_sense_are_noted_and_not_applied() {
 fn a_tree_without_proc_has_no_limits_and_without_mountinfo_the_usual_mounts() {
     let dir = container(&[]);
     assert_eq!((quota(&dir), cpus(&dir)), (None, "0-7".to_owned()));
-    assert!(
-        notes(&dir).contains("proc/self/cgroup: not there"),
-        "{}",
-        notes(&dir)
-    );
-    let dir = container(&[
-        ("proc/self/cgroup", "0::/a\n"),
-        ("sys/fs/cgroup/a/cpu.max", "5000 10000\n"),
-    ]);
+    assert!(notes(&dir).contains("proc/self/cgroup: not there"), "{}", notes(&dir));
+    let dir = container(&[("proc/self/cgroup", "0::/a\n"), ("sys/fs/cgroup/a/cpu.max", "5000 10000\n")]);
     assert_eq!(quota(&dir), Some(0.5));
 }
 
@@ -328,24 +251,16 @@ fn from_sysfs_applies_no_limit() {
 
 #[test]
 fn a_missing_root_is_one_line_that_names_it() {
-    let error = Topology::from_sysfs(Path::new("/nowhere/at/all"))
-        .expect_err("no such place")
-        .to_string();
-    assert!(
-        error.starts_with("/nowhere/at/all/sys/devices/system/cpu: "),
-        "{error}"
-    );
+    let error = Topology::from_sysfs(Path::new("/nowhere/at/all")).expect_err("no such place").to_string();
+    assert!(error.starts_with("/nowhere/at/all/sys/devices/system/cpu: "), "{error}");
     assert_eq!(error.lines().count(), 1);
 }
 
 #[test]
 fn quotas_are_rounded_up_to_at_least_one_and_at_most_the_cpus() {
-    for (time, period, cpus, usable) in [
-        (1, 100_000, 8, 1),
-        (150_000, 100_000, 8, 2),
-        (200_000, 100_000, 8, 2),
-        (900_000, 100_000, 4, 4),
-    ] {
+    for (time, period, cpus, usable) in
+        [(1, 100_000, 8, 1), (150_000, 100_000, 8, 2), (200_000, 100_000, 8, 2), (900_000, 100_000, 4, 4)]
+    {
         let quota = cmwq_sys::topology::Quota::new(time, period).expect("not zero");
         assert_eq!(quota.usable_cpus(cpus), usable, "{time} / {period}");
     }

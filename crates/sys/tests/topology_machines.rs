@@ -58,56 +58,23 @@ fn emulated() -> Vec<Expected> {
     let interleaved = "0,2,4,6|1,3,5,7|8,10,12,14|9,11,13,15";
     let nodes_interleaved = "0,2,4,6,8,10,12,14|1,3,5,7,9,11,13,15";
     vec![
-        expected(
-            "amd-8-2s-smt2",
-            [&pairs(4), "0-3|4-7", "0-3|4-7", "0-7"],
-            &[0],
-        ),
-        expected(
-            "intel-8-2s-smt2",
-            [&pairs(4), "0-3|4-7", "0-3|4-7", "0-7"],
-            &[0],
-        ),
-        expected(
-            "amd-16-4die-smt2",
-            [&pairs(8), "0-15", "0-15", "0-15"],
-            &[0],
-        ),
-        expected(
-            "amd-32-4node",
-            [&pairs(16), &runs(8, 4), &runs(8, 4), &runs(8, 4)],
-            &[0, 1, 2, 3],
-        ),
+        expected("amd-8-2s-smt2", [&pairs(4), "0-3|4-7", "0-3|4-7", "0-7"], &[0]),
+        expected("intel-8-2s-smt2", [&pairs(4), "0-3|4-7", "0-3|4-7", "0-7"], &[0]),
+        expected("amd-16-4die-smt2", [&pairs(8), "0-15", "0-15", "0-15"], &[0]),
+        expected("amd-32-4node", [&pairs(16), &runs(8, 4), &runs(8, 4), &runs(8, 4)], &[0, 1, 2, 3]),
         expected(
             "amd-16-2node-interleaved",
             [&singles(16), interleaved, interleaved, nodes_interleaved],
             &[0, 1],
         ),
-        expected(
-            "amd-8-offline-memnode",
-            ["0|2-3|4", "0,2-3|4", "0,2-3|4", "0,2-3|4"],
-            &[0, 1],
-        ),
-        expected(
-            "intel-16-4die",
-            [&singles(16), &runs(4, 4), &runs(4, 4), "0-15"],
-            &[0],
-        ),
+        expected("amd-8-offline-memnode", ["0|2-3|4", "0,2-3|4", "0,2-3|4", "0,2-3|4"], &[0, 1]),
+        expected("intel-16-4die", [&singles(16), &runs(4, 4), &runs(4, 4), "0-15"], &[0]),
         expected(
             "amd-16-smt-odd-offline",
-            [
-                odd_offline,
-                all_odd_offline,
-                all_odd_offline,
-                all_odd_offline,
-            ],
+            [odd_offline, all_odd_offline, all_odd_offline, all_odd_offline],
             &[0],
         ),
-        expected(
-            "intel-192-2node",
-            [&pairs(96), &runs(16, 12), &runs(96, 2), &runs(96, 2)],
-            &[0, 1],
-        ),
+        expected("intel-192-2node", [&pairs(96), &runs(16, 12), &runs(96, 2), &runs(96, 2)], &[0, 1]),
         expected("amd-4of16-hotplug", [&pairs(2), "0-3", "0-3", "0-3"], &[0]),
     ]
 }
@@ -132,19 +99,10 @@ fn real() -> Vec<Expected> {
         ),
         expected(
             "16em64t-4s2c2t-offlines",
-            [
-                "0,8|1,9|3,11|4,12|6|7,15|10",
-                offlines,
-                offlines,
-                "0-1,3-4,6-12,15",
-            ],
+            ["0,8|1,9|3,11|4,12|6|7,15|10", offlines, offlines, "0-1,3-4,6-12,15"],
             &[0],
         ),
-        expected(
-            "20em64t-hybrid-1p6c2t+2ca4co1t",
-            [&hybrid, "0-12|13-19", "0-19", "0-19"],
-            &[0],
-        ),
+        expected("20em64t-hybrid-1p6c2t+2ca4co1t", [&hybrid, "0-12|13-19", "0-19", "0-19"], &[0]),
         expected(
             "48amd64-4pa2n6c-sparse",
             [&singles(48), &runs(6, 8), &runs(6, 8), &runs(6, 8)],
@@ -155,26 +113,13 @@ fn real() -> Vec<Expected> {
             [&pairs(32), &runs(8, 8), &runs(8, 8), &runs(8, 8)],
             &[0, 1, 2, 3, 4, 5, 6, 7],
         ),
-        expected(
-            "8em64t-2s4c-asymcaches",
-            [&singles(8), asymmetric, asymmetric, "0-7"],
-            &[0],
-        ),
+        expected("8em64t-2s4c-asymcaches", [&singles(8), asymmetric, asymmetric, "0-7"], &[0]),
         expected(
             "fakeheterocpunuma",
-            [
-                &pairs(12),
-                &singles(24),
-                &singles(24),
-                "0-3|4-7|8-11|12-15|16-19|20-23",
-            ],
+            [&pairs(12), &singles(24), &singles(24), "0-3|4-7|8-11|12-15|16-19|20-23"],
             &[0, -1, 1, 5, 4, 3],
         ),
-        expected(
-            "offline-cpu0-node0",
-            [&from_4.join("|"), even_odd, even_odd, even_odd],
-            &[-1, 1],
-        ),
+        expected("offline-cpu0-node0", [&from_4.join("|"), even_odd, even_odd, even_odd], &[-1, 1]),
     ]
 }
 
@@ -191,59 +136,25 @@ fn check(expected: &Expected, root: &Path) {
         (Scope::Cache, &expected.cache),
         (Scope::Numa, &expected.numa),
     ] {
-        assert_eq!(
-            &written(topology.pods(scope)),
-            pods,
-            "{} {scope}",
-            expected.name
-        );
+        assert_eq!(&written(topology.pods(scope)), pods, "{} {scope}", expected.name);
     }
-    let nodes = topology
-        .pods(Scope::Numa)
-        .iter()
-        .map(|pod| pod.node.map_or(-1, |id| id.0.into()));
-    assert_eq!(
-        nodes.collect::<Vec<i64>>(),
-        expected.nodes,
-        "{}",
-        expected.name
-    );
+    let nodes = topology.pods(Scope::Numa).iter().map(|pod| pod.node.map_or(-1, |id| id.0.into()));
+    assert_eq!(nodes.collect::<Vec<i64>>(), expected.nodes, "{}", expected.name);
     let each: Vec<String> = topology.cpus().iter().map(|cpu| cpu.to_string()).collect();
-    assert_eq!(
-        written(topology.pods(Scope::Cpu)),
-        each.join("|"),
-        "{}",
-        expected.name
-    );
-    assert_eq!(
-        written(topology.pods(Scope::System)),
-        topology.cpus().to_string(),
-        "{}",
-        expected.name
-    );
-    assert!(
-        !topology.is_host() && topology.quota().is_none(),
-        "{}",
-        expected.name
-    );
+    assert_eq!(written(topology.pods(Scope::Cpu)), each.join("|"), "{}", expected.name);
+    assert_eq!(written(topology.pods(Scope::System)), topology.cpus().to_string(), "{}", expected.name);
+    assert!(!topology.is_host() && topology.quota().is_none(), "{}", expected.name);
 }
 
 /// Unpacks an archive and answers with the directory that holds `sys`.
 fn unpack(archive: &Path, into: &Path) -> Result<PathBuf, String> {
-    let status = Command::new("tar")
-        .arg("-xf")
-        .arg(archive)
-        .arg("-C")
-        .arg(into)
-        .status();
+    let status = Command::new("tar").arg("-xf").arg(archive).arg("-C").arg(into).status();
     match status {
         Ok(status) if status.success() => {}
         Ok(status) => return Err(format!("tar -xf {}: {status}", archive.display())),
         Err(error) => return Err(format!("tar: {error}")),
     }
-    let inner = std::fs::read_dir(into)
-        .expect("a listing")
-        .map(|entry| entry.expect("an entry").path());
+    let inner = std::fs::read_dir(into).expect("a listing").map(|entry| entry.expect("an entry").path());
     let mut roots: Vec<PathBuf> = inner.filter(|path| path.join("sys").is_dir()).collect();
     Ok(roots.pop().unwrap_or_else(|| into.to_owned()))
 }
@@ -263,9 +174,7 @@ fn emulated_machines() {
 fn real_machines() {
     let Some(archives) = std::env::var_os("CMWQ_TOPO_REAL").map(PathBuf::from) else {
         let count = real().len();
-        tree::skipped(&format!(
-            "{count} real machines: CMWQ_TOPO_REAL does not name their directory"
-        ));
+        tree::skipped(&format!("{count} real machines: CMWQ_TOPO_REAL does not name their directory"));
         return;
     };
     let mut skipped = 0;
@@ -287,17 +196,12 @@ fn real_machines() {
 
 #[test]
 fn offline_cpus_and_nodes_with_memory_only_are_told() {
-    let archive =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/topo/amd-8-offline-memnode.tar.gz");
+    let archive = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/topo/amd-8-offline-memnode.tar.gz");
     let dir = tree::directory();
     let root = unpack(&archive, dir.path()).expect("the archive unpacks");
     let topology = Topology::from_sysfs(&root).expect("a topology");
     assert_eq!(topology.offline().to_string(), "1,5-7");
-    let nodes: Vec<String> = topology
-        .nodes()
-        .iter()
-        .map(|node| node.cpus.to_string())
-        .collect();
+    let nodes: Vec<String> = topology.nodes().iter().map(|node| node.cpus.to_string()).collect();
     assert_eq!(nodes, ["0,2-3", "4", ""]);
     assert!(topology.ignored().is_empty(), "{:?}", topology.ignored());
 }

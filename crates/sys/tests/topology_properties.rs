@@ -27,10 +27,7 @@ fn specs() -> impl Strategy<Value = String> {
     (shape, order, gone.clone(), gone).prop_map(|(shape, order, offline, absent)| {
         let (nodes, caches, cores, threads, memory) = shape;
         let plain = format!("node:{nodes}/cache:{caches}/core:{cores}/thread:{threads}");
-        let size = Topology::synthetic(&plain)
-            .expect("a valid spec")
-            .cpus()
-            .len() as u32;
+        let size = Topology::synthetic(&plain).expect("a valid spec").cpus().len() as u32;
         let list = |cpus: &BTreeSet<u32>| {
             let cpus = cpus.iter().filter(|&&cpu| cpu < size);
             cpus.map(u32::to_string).collect::<Vec<String>>().join(",")
@@ -53,10 +50,7 @@ fn assert_partition(topology: &Topology) {
         let pods = topology.pods(scope);
         let mut seen = CpuSet::new();
         for (index, pod) in pods.iter().enumerate() {
-            assert!(
-                !pod.cpus.is_empty() && seen.is_disjoint(&pod.cpus),
-                "{scope}"
-            );
+            assert!(!pod.cpus.is_empty() && seen.is_disjoint(&pod.cpus), "{scope}");
             seen = seen.union(&pod.cpus);
             let is_found = |cpu| topology.pod_of(scope, cpu) == Some(index);
             assert!(pod.cpus.iter().all(is_found), "{scope}");
@@ -86,14 +80,8 @@ fn assert_even_shards(topology: &Topology) {
         let sizes: Vec<usize> = own.map(|shard| cores_in(&shard.cpus)).collect();
         let rounded = ((cores_in(&cache.cpus) as f64 / 8.0).round() as usize).max(1);
         assert_eq!(sizes.len(), rounded, "{sizes:?}");
-        assert!(
-            sizes.iter().max().unwrap_or(&0) - sizes.iter().min().unwrap_or(&0) <= 1,
-            "{sizes:?}"
-        );
-        assert!(
-            sizes.is_sorted_by(|before, after| before >= after),
-            "{sizes:?}"
-        );
+        assert!(sizes.iter().max().unwrap_or(&0) - sizes.iter().min().unwrap_or(&0) <= 1, "{sizes:?}");
+        assert!(sizes.is_sorted_by(|before, after| before >= after), "{sizes:?}");
     }
 }
 
@@ -103,11 +91,7 @@ fn files_below(dir: &Path) -> Vec<PathBuf> {
     while let Some(dir) = dirs.pop() {
         for entry in fs::read_dir(dir).expect("a listing") {
             let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                dirs.push(path)
-            } else {
-                files.push(path)
-            }
+            if path.is_dir() { dirs.push(path) } else { files.push(path) }
         }
     }
     files.sort();
@@ -115,11 +99,7 @@ fn files_below(dir: &Path) -> Vec<PathBuf> {
 }
 
 fn cases(cases: u32) -> ProptestConfig {
-    ProptestConfig {
-        cases,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
 /// What happens to a file.
@@ -357,9 +337,7 @@ proptest! {
 
 /// Texts that get past the first check of a field more often than not.
 fn likely_specs() -> impl Strategy<Value = String> {
-    let keys = vec![
-        "node", "cache", "core", "thread", "offline", "absent", "memory", "cores", "",
-    ];
+    let keys = vec!["node", "cache", "core", "thread", "offline", "absent", "memory", "cores", ""];
     let field = (prop::sample::select(keys), "[0-9x+,:\\-]{0,6}");
     let field = field.prop_map(|(key, value)| format!("{key}:{value}"));
     prop::collection::vec(field, 0..4).prop_map(|fields| fields.join("/"))

@@ -8,7 +8,7 @@ use cmwq_core::time::Span;
 /// Items of the largest configuration.
 pub(super) const ITEMS_MAX: usize = 8;
 /// Worker slots of the largest configuration.
-pub(super) const WORKERS_MAX: usize = 4;
+pub(super) const WORKERS_MAX: usize = 8;
 
 /// What an item does when it runs for the first time. Later runs end at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +33,7 @@ pub struct ItemKind {
 }
 
 const PLAIN: ItemKind = ItemKind { pwq: 0, body: Body::Plain };
+const ORDERED: ItemKind = ItemKind { pwq: 1, body: Body::Plain };
 
 /// One configuration.
 #[derive(Clone, Debug)]
@@ -65,8 +66,19 @@ pub struct Config {
     pub item_weight: u8,
     /// Situations that must occur.
     pub reaches: &'static [Reached],
-    /// Too large for every change.
-    pub deep: bool,
+    /// How large it is.
+    pub tier: Tier,
+}
+
+/// How large a configuration is, and so how often it is explored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tier {
+    /// In every run of the tests.
+    Small,
+    /// With every change.
+    Medium,
+    /// By night.
+    Deep,
 }
 
 const POOL: PoolConfig = PoolConfig {
@@ -96,7 +108,7 @@ const BASE: Config = Config {
     help: false,
     item_weight: 1,
     reaches: &[],
-    deep: false,
+    tier: Tier::Small,
 };
 
 impl Config {
@@ -105,6 +117,12 @@ impl Config {
     pub fn with_claim(mut self, claim: ClaimPolicy) -> Config {
         self.pool.claim = claim;
         self
+    }
+
+    /// Worker slots: a worker that has been told to end keeps its slot until it has gone, and others may take its
+    /// place among the pool's workers meanwhile.
+    pub(super) fn slots(&self) -> u8 {
+        self.pool.workers_max as u8 + self.culls * self.pool.workers_max as u8
     }
 
     /// Every configuration, smallest first.
@@ -122,12 +140,18 @@ impl Config {
 }
 
 fn small() -> Vec<Config> {
-    let one_worker = PoolConfig { workers_max: 1, ..POOL };
+    [submitting(), sleeping(), claiming()].concat()
+}
+
+const ONE_WORKER: PoolConfig = PoolConfig { workers_max: 1, ..POOL };
+
+/// Submission, hand-over, the gate.
+fn submitting() -> Vec<Config> {
     vec![
         Config {
             name: "first-worker",
             about: "two submitters, no worker yet: the manager makes the first",
-            pool: one_worker,
+            pool: ONE_WORKER,
             failures: 1,
             reaches: &[Reached::ManagerCreates, Reached::CreateFailed, Reached::CoolingDown],
             ..BASE
@@ -135,15 +159,15 @@ fn small() -> Vec<Config> {
         Config {
             name: "two-on-one",
             about: "two submitters, one worker",
-            pool: one_worker,
+            pool: ONE_WORKER,
             workers: 1,
-            reaches: &[Reached::MarkReplaced, Reached::StandByFailed, Reached::WokeItself],
+            reaches: &[Reached::Spurious, Reached::MarkReplaced, Reached::StandByFailed, Reached::WokeItself],
             ..BASE
         },
         Config {
             name: "shared-item",
             about: "two submitters of one item, which runs twice",
-            pool: one_worker,
+            pool: ONE_WORKER,
             workers: 1,
             submitters: &[&[0, 0], &[0]],
             reaches: &[
@@ -170,6 +194,12 @@ fn small() -> Vec<Config> {
             reaches: &[Reached::HandedOver, Reached::FinisherPushes],
             ..BASE
         },
+    ]
+}
+
+/// Waking, culling, cancelling.
+fn sleeping() -> Vec<Config> {
+    vec![
         Config {
             name: "two-on-two",
             about: "two submitters, two workers",
@@ -182,18 +212,36 @@ fn small() -> Vec<Config> {
             about: "two submitters, two workers, culling and creation",
             workers: 2,
             culls: 1,
-            reaches: &[Reached::Culled, Reached::Exited, Reached::Created],
+            reaches: &[Reached::AwakeAlready, Reached::Culled, Reached::Exited, Reached::Created],
             ..BASE
         },
         Config {
             name: "cancel",
             about: "an item is cancelled and queued elsewhere while it may be submitted here",
             workers: 1,
-            pool: one_worker,
+            pool: ONE_WORKER,
+            pwqs: &[1],
             cancel: Some(0),
-            reaches: &[Reached::Cancelled, Reached::Elsewhere],
+            reaches: &[Reached::Cancelled, Reached::CancelInactive, Reached::Elsewhere],
             ..BASE
         },
+        Config {
+            name: "cancel-running",
+            about: "an item that has queued itself again while it runs is cancelled",
+            workers: 1,
+            pool: ONE_WORKER,
+            items: &[ItemKind { pwq: 0, body: Body::Requeues }],
+            submitters: &[&[0]],
+            cancel: Some(0),
+            reaches: &[Reached::Cancelled, Reached::CancelHanded, Reached::Elsewhere],
+            ..BASE
+        },
+    ]
+}
+
+/// Blocking, watching, batches.
+fn claiming() -> Vec<Config> {
+    vec![
         Config {
             name: "managed-block",
             about: "a managed pool: the running item blocks until the other has run",
@@ -212,7 +260,13 @@ fn small() -> Vec<Config> {
             preload: &[0, 1],
             submitters: &[&[2]],
             workers: 2,
-            reaches: &[Reached::Blocked, Reached::Inactive, Reached::Activated],
+            reaches: &[
+                Reached::ReportedFor,
+                Reached::HeldInBatch,
+                Reached::Blocked,
+                Reached::Inactive,
+                Reached::Activated,
+            ],
             ..BASE
         },
         Config {
@@ -224,56 +278,75 @@ fn small() -> Vec<Config> {
             ..BASE
         },
         Config {
+            name: "watched-batch",
+            about: "a watching worker takes back what a stuck one has claimed",
+            pool: PoolConfig { cover: CoverPolicy::Watched, batch_max: 2, ..POOL },
+            items: &[PLAIN, PLAIN, PLAIN],
+            preload: &[0, 1],
+            submitters: &[&[2]],
+            workers: 2,
+            reaches: &[Reached::Watched, Reached::WatcherJoined, Reached::Recalled],
+            ..BASE
+        },
+        Config {
             name: "recall",
             about: "an ordered item arrives while two workers hold batches: they are taken back in order",
-            pool: PoolConfig { batch_max: 2, ..POOL },
-            pwqs: &[6],
-            items: &[PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, PLAIN],
+            pool: PoolConfig { batch_max: 2, workers_max: 3, ..POOL },
+            pwqs: &[5, 1],
+            items: &[PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, ORDERED, ORDERED],
             preload: &[0, 1, 2, 3, 4, 5],
             submitters: &[&[6]],
-            workers: 2,
+            workers: 3,
             reaches: &[Reached::Recalled],
             ..BASE
         },
     ]
 }
 
+const EVERYTHING: Config = Config {
+    workers: 1,
+    culls: 1,
+    failures: 1,
+    cancel: Some(0),
+    pwqs: &[1],
+    reaches: &[Reached::Culled, Reached::Created, Reached::CreateFailed, Reached::Cancelled],
+    tier: Tier::Medium,
+    ..BASE
+};
+
 fn medium() -> Vec<Config> {
     vec![
         Config {
+            name: "cull-to-floor",
+            about: "culling that leaves one idle worker, from three",
+            pool: PoolConfig { workers_max: 3, idle_floor: 1, ..POOL },
+            workers: 3,
+            culls: 1,
+            reaches: &[Reached::Culled, Reached::Exited],
+            tier: Tier::Medium,
+            ..BASE
+        },
+        Config {
             name: "everything",
             about: "two submitters, two workers, culling, creation that may fail, cancel",
-            workers: 1,
-            culls: 1,
-            failures: 1,
-            cancel: Some(0),
-            pwqs: &[1],
-            reaches: &[Reached::Culled, Reached::Created, Reached::CreateFailed, Reached::Cancelled],
-            ..BASE
+            ..EVERYTHING
         },
         Config {
             name: "everything-watched",
             about: "the same with a watching worker",
             pool: PoolConfig { cover: CoverPolicy::Watched, ..POOL },
-            workers: 1,
-            culls: 1,
-            failures: 1,
-            cancel: Some(0),
-            pwqs: &[1],
-            reaches: &[Reached::Culled, Reached::Created, Reached::CreateFailed, Reached::Cancelled],
-            ..BASE
+            ..EVERYTHING
         },
         Config {
-            name: "everything-managed",
-            about: "the same in a managed pool, with an item that blocks",
+            name: "managed",
+            about: "a managed pool with an item that blocks, culling and creation",
             pool: PoolConfig { managed: true, ..POOL },
             items: &[PLAIN, ItemKind { pwq: 0, body: Body::Blocks }],
+            pwqs: &[2],
             workers: 1,
             culls: 1,
-            failures: 1,
-            cancel: Some(0),
-            pwqs: &[2],
-            reaches: &[Reached::Culled, Reached::Created, Reached::CreateFailed, Reached::Cancelled],
+            reaches: &[Reached::Culled, Reached::Created, Reached::Blocked],
+            tier: Tier::Medium,
             ..BASE
         },
         Config {
@@ -283,22 +356,79 @@ fn medium() -> Vec<Config> {
             submitters: &[&[0], &[1, 0], &[2]],
             workers: 2,
             reaches: &[Reached::HandedOver],
+            tier: Tier::Medium,
             ..BASE
         },
         Config {
             name: "two-on-three",
-            about: "two submitters of two items each, three workers",
+            about: "two submitters of three items, three workers, the last yet to be made",
             pool: PoolConfig { workers_max: 3, ..POOL },
             items: &[PLAIN, PLAIN, PLAIN],
             submitters: &[&[0, 2], &[1]],
             workers: 2,
-            culls: 1,
             reaches: &[Reached::Created],
+            tier: Tier::Medium,
+            ..BASE
+        },
+        Config {
+            name: "helped",
+            about: "the same item from two submitters, wake-ups helped, a worker culled",
+            submitters: &[&[0, 1], &[0]],
+            workers: 2,
+            culls: 1,
+            help: true,
+            reaches: &[Reached::Helped],
+            tier: Tier::Medium,
             ..BASE
         },
     ]
 }
 
 fn deep() -> Vec<Config> {
-    Vec::new()
+    vec![
+        Config {
+            name: "everything-managed",
+            about: "everything in a managed pool, with an item that blocks",
+            pool: PoolConfig { managed: true, ..POOL },
+            items: &[PLAIN, ItemKind { pwq: 0, body: Body::Blocks }],
+            pwqs: &[2],
+            tier: Tier::Deep,
+            ..EVERYTHING
+        },
+        Config {
+            name: "shared-culled",
+            about: "an item that both submit and that queues itself again, culling and creation",
+            items: &[ItemKind { pwq: 0, body: Body::Requeues }, PLAIN],
+            submitters: &[&[0], &[1, 0]],
+            workers: 1,
+            culls: 1,
+            reaches: &[Reached::Culled, Reached::Created, Reached::HandedOver],
+            tier: Tier::Deep,
+            ..BASE
+        },
+        Config {
+            name: "three-watched",
+            about: "three submitters, two workers, one watches, culling",
+            pool: PoolConfig { cover: CoverPolicy::Watched, batch_max: 2, ..POOL },
+            items: &[PLAIN, PLAIN, PLAIN],
+            submitters: &[&[0], &[1], &[2]],
+            workers: 2,
+            culls: 1,
+            reaches: &[Reached::Watched, Reached::WatcherJoined, Reached::Recalled],
+            tier: Tier::Deep,
+            ..BASE
+        },
+        Config {
+            name: "two-on-three-culled",
+            about: "two submitters of three items, three workers, culling",
+            pool: PoolConfig { workers_max: 3, ..POOL },
+            items: &[PLAIN, PLAIN, PLAIN],
+            submitters: &[&[0, 2], &[1]],
+            workers: 2,
+            culls: 1,
+            reaches: &[Reached::Created, Reached::Culled],
+            tier: Tier::Deep,
+            ..BASE
+        },
+    ]
 }

@@ -2,7 +2,7 @@
 
 use super::config::Config;
 use super::property::{Reached, Reaches, Rule};
-use super::state::{Came, Owed, Pc, Purpose, Seam, Stage, Thread, Who};
+use super::state::{Owed, Pc, Purpose, Seam, Stage, Thread, Who};
 use super::variant::Variant;
 use cmwq_core::id::{Sleeper, WorkerId};
 use cmwq_core::list::Items;
@@ -72,7 +72,7 @@ impl Drive<'_> {
             if !for_work {
                 self.reached.mark(Reached::Culled);
             }
-            self.me().owes.push(Owed { sleeper, stage: Stage::Claim, for_work, by_mark: false });
+            self.me().owes.push(Owed::new(sleeper, for_work, false));
         }
         self.seam.retry |= actions.retry_at.is_some();
         actions
@@ -111,28 +111,29 @@ impl Drive<'_> {
         recall
     }
 
-    /// One step: takes back what one worker has claimed and not started. Answers whether there is another to recall.
-    pub(super) fn recall_one(&mut self) -> bool {
-        let holders: Vec<WorkerId> = self.recallable();
-        let oldest_first = self.is(Variant::RecallOldestFirst);
-        let Some(&worker) = (if oldest_first { holders.first() } else { holders.last() }) else {
-            return false;
-        };
-        self.recall(worker);
-        holders.len() > 1
-    }
-
-    /// Workers with places that can be taken back or ends that can be reported, in the order in which they claimed.
-    fn recallable(&self) -> Vec<WorkerId> {
-        self.seam.core.batch_holders().collect()
+    /// Whose batch is recalled next, when `left` of those that hold one are left to be recalled: the last to claim
+    /// comes first. A recall may take its holder off the list, never one before it.
+    fn next_recalled(&self, left: u8) -> WorkerId {
+        let mut holders = self.seam.core.batch_holders();
+        if self.is(Variant::RecallOldestFirst) {
+            let has_places = |w: &WorkerId| {
+                let word = self.seam.memory.batches[w.index()];
+                word.next() < word.end()
+            };
+            if let Some(oldest) = self.seam.core.batch_holders().find(has_places) {
+                return oldest;
+            }
+        }
+        holders.nth(usize::from(left) - 1).expect("holders before the recalled one stay")
     }
 
     pub(super) fn recall(&mut self, worker: WorkerId) {
         let at = worker.index();
         let word = &mut self.seam.memory.batches[at];
+        let started = word.next();
         let (from, to) = word.recall().apply(word);
         let places = self.seam.threads[self.worker_index(worker)].places;
-        let mut back: Vec<u8> = places.as_slice()[from..to].to_vec();
+        let mut back: Vec<u8> = places.as_slice().get(from..to).unwrap_or(&[]).to_vec();
         if !self.is(Variant::RecallReversed) {
             back.reverse();
         }
@@ -142,35 +143,50 @@ impl Drive<'_> {
         for item in back {
             self.event(Event::Return(worker, item));
         }
-        self.report_past(worker);
+        if !self.is(Variant::BlockKeepsFinished) {
+            self.report_ended(worker, started);
+        }
     }
 
-    /// Reports what a worker has come past. Whether the last item it has started has ended, nobody else knows.
-    fn report_past(&mut self, worker: WorkerId) {
-        let unreported = self.seam.core.workers()[worker.index()].batch.len();
-        let at = self.worker_index(worker);
-        let finished = std::mem::take(&mut self.seam.threads[at].finished);
-        for (past, &item) in finished.as_slice().iter().enumerate() {
-            if past + 1 < unreported {
-                let pwq = self.seam.memory.pwq(item);
-                self.event(Event::Finish { worker, item, pwq, owned_by_caller: false });
-            } else {
-                self.seam.threads[at].finished.push(item);
-            }
+    /// Reports on behalf of a worker what it has ended: all it has started but the last, in which it may still be.
+    fn report_ended(&mut self, worker: WorkerId, started: usize) {
+        let index = self.worker_index(worker);
+        while usize::from(self.seam.threads[index].reported) + 1 < started {
+            let thread = &mut self.seam.threads[index];
+            let item = thread.finished.as_slice()[0];
+            thread.finished.remove(item);
+            thread.reported += 1;
+            self.finish_event(worker, item);
+            self.reached.mark(Reached::ReportedFor);
+        }
+    }
+
+    pub(super) fn finish_event(&mut self, worker: WorkerId, item: u8) {
+        let before = self.seam.core.worklist().len();
+        let pwq = self.seam.memory.pwq(item);
+        self.event(Event::Finish { worker, item, pwq, owned_by_caller: false });
+        if self.seam.core.worklist().len() > before {
+            self.reached.mark(Reached::Activated);
         }
     }
 
     /// The items of the inbox are in; recalls first if the core asked for it, then does what the lock was taken for.
     pub(super) fn hold(&mut self, purpose: Purpose, recall: bool) {
-        if recall && !self.recallable().is_empty() {
-            self.goto(Pc::Recall(purpose));
+        let holders = self.seam.core.batch_holders().count() as u8;
+        if recall && holders > 0 {
+            self.goto(Pc::Recall(purpose, holders));
         } else {
             self.purpose(purpose);
         }
     }
 
-    pub(super) fn step_recall(&mut self, purpose: Purpose) {
-        if !self.recall_one() {
+    /// One step: takes back what one worker has claimed and not started.
+    pub(super) fn step_recall(&mut self, purpose: Purpose, left: u8) {
+        let worker = self.next_recalled(left);
+        self.recall(worker);
+        if left > 1 {
+            self.goto(Pc::Recall(purpose, left - 1));
+        } else {
             self.purpose(purpose);
         }
     }
@@ -219,20 +235,16 @@ impl Drive<'_> {
         self.hold(Purpose::Cover, recall);
     }
 
-    /// A worker that finds that it would have to wake itself is simply awake.
+    /// A worker may find that it has to wake itself.
     fn cover_again(&mut self) {
         let actions = self.event(Event::Cover);
-        let then = self.me().then;
-        if let (Who::Worker(at), Pc::Enter(_)) = (self.who, then) {
+        if let Who::Worker(at) = self.who {
             let own = Sleeper::Worker(WorkerId(u32::from(at)));
-            if let Some(owed) = self.me().owes.iter().position(|o| o.sleeper == own) {
-                self.me().owes.remove(owed);
+            if self.me().owes.iter().any(|o| o.sleeper == own) {
                 self.reached.mark(Reached::WokeItself);
-                self.resume();
-                self.came(Came::Called);
-                return;
             }
         }
+        let then = self.me().then;
         self.end_hold(&actions, then);
     }
 
@@ -266,6 +278,10 @@ impl Drive<'_> {
         };
         let early = self.is(Variant::IssuedEarly);
         let next = match owed.stage {
+            Stage::Call => {
+                self.seam.called = true;
+                Some(Stage::Claim)
+            }
             Stage::Claim => {
                 let word = &mut self.seam.threads[sleeper].word;
                 match word.claim().apply(word) {
@@ -301,7 +317,8 @@ impl Drive<'_> {
     fn mark_issued(&mut self, sleeper: usize, claimed: cmwq_core::pool::WakeWord) {
         let word = &mut self.seam.threads[sleeper].word;
         let claimed = if self.variant == Some(Variant::EpochIgnored) { *word } else { claimed };
-        if word.issued(claimed).apply(word) == () && *word != claimed {
+        word.issued(claimed).apply(word);
+        if *word != claimed {
             self.reached.mark(Reached::MarkedIssued);
         }
     }
@@ -389,7 +406,7 @@ impl Drive<'_> {
             self.after_wakes();
             return;
         }
-        let pushed = self.seam.inbox.push(item).apply(&mut self.seam.inbox);
+        let pushed = self.seam.inbox.push(item, self.seam.memory.pwq(item)).apply(&mut self.seam.inbox);
         self.seam.memory.set_next(item, pushed.below);
         if self.seam.order.position(item).is_some() {
             self.seam.break_rule(Rule::Unlinked, "an item is pushed that is linked");
@@ -398,7 +415,7 @@ impl Drive<'_> {
         self.seam.order.push(item);
         if let Some(sleeper) = pushed.wake {
             self.reached.mark(Reached::MarkReplaced);
-            self.me().owes.push(Owed { sleeper, stage: Stage::Claim, for_work: true, by_mark: true });
+            self.me().owes.push(Owed::new(sleeper, true, true));
         }
         self.after_wakes();
     }

@@ -42,7 +42,7 @@ impl Seam {
     }
 
     fn workers<'a>(&'a self, config: &'a Config) -> impl Iterator<Item = (usize, WorkerId)> + 'a {
-        (0..config.pool.workers_max).map(|w| (self.index(config, Who::Worker(w as u8)), WorkerId(w)))
+        (0..config.slots()).map(|w| (self.index(config, Who::Worker(w)), WorkerId(u32::from(w))))
     }
 
     fn place(&self, config: &Config, item: Item) -> Place {
@@ -54,7 +54,8 @@ impl Seam {
             let runs = |&(at, _): &(usize, WorkerId)| self.threads[at].is_inside(item);
             return self.workers(config).find(runs).map_or(Place::Nowhere, |(at, _)| Place::Handed(at));
         }
-        if self.inbox_items().any(|i| i == item) || self.core.worklist().iter(&self.memory).any(|i| i == item) {
+        if self.inbox_items().any(|i| i == item) || self.core.worklist().iter(&self.memory).any(|i| i == item)
+        {
             return Place::Queued;
         }
         if self.is_linked(item) {
@@ -79,17 +80,11 @@ impl Seam {
             // The clock will move.
             return None;
         }
-        let mut able: Vec<bool> = vec![false; self.threads.len()];
-        for who in self.everyone(config) {
-            let at = self.index(config, who);
-            // Culler and canceller owe nobody that they begin.
-            let waits = matches!(self.threads[at].pc, Pc::Cull | Pc::Cancel);
-            able[at] = !waits && !self.choices(config, who).is_empty();
-        }
-        if !able.contains(&true) {
-            if let Some(what) = self.check_all_done(config) {
-                return Some(what);
-            }
+        let able = self.able(config);
+        if !able.contains(&true)
+            && let Some(what) = self.check_all_done(config)
+        {
+            return Some(what);
         }
         let mut pool = None;
         for item in 0..config.items.len() as u8 {
@@ -115,6 +110,33 @@ impl Seam {
             }
         }
         None
+    }
+
+    /// Whether each thread could go on. Culler and canceller owe nobody that they begin.
+    fn able(&self, config: &Config) -> Vec<bool> {
+        let mut able: Vec<bool> = vec![false; self.threads.len()];
+        for who in self.everyone(config) {
+            let at = self.index(config, who);
+            let waits = matches!(self.threads[at].pc, Pc::Cull | Pc::Cancel);
+            able[at] = !waits && !self.choices(config, who).is_empty();
+        }
+        able
+    }
+
+    /// An item lies in the batch of a worker that may have stopped inside another item, a worker sleeps, and nobody is
+    /// on the way who would look.
+    pub(super) fn check_held(&self, config: &Config) -> Option<&'static str> {
+        let sleeps = self.core.workers().iter().any(|w| w.state == State::Idle);
+        if config.pool.managed || !sleeps || !self.core.has_batches() {
+            return None;
+        }
+        let inside = |at: usize| matches!(self.threads[at].pc, Pc::Body | Pc::Finish);
+        let pending = |i: &u8| self.words[usize::from(*i)].is_pending();
+        let mut items = (0..config.items.len() as u8).filter(pending);
+        let held = items.any(|i| matches!(self.place(config, i), Place::Batch(at) if inside(at)));
+        let able = self.able(config);
+        (held && !self.excuses_pool(config, &able))
+            .then_some("an item waits in the batch of a stopped worker")
     }
 
     /// Nobody can step: everything that was queued has ended.
@@ -224,7 +246,7 @@ impl Seam {
 
     pub(super) fn everyone(&self, config: &Config) -> impl Iterator<Item = Who> + use<> {
         let submitters = (0..config.submitters.len() as u8).map(Who::Submitter);
-        let workers = (0..config.pool.workers_max as u8).map(Who::Worker);
+        let workers = (0..config.slots()).map(Who::Worker);
         submitters.chain(workers).chain([Who::Manager, Who::Culler, Who::Canceller])
     }
 
@@ -237,7 +259,6 @@ impl Seam {
             Pc::Gone => &[],
             Pc::Top(_) | Pc::Blocking | Pc::Report(..) | Pc::ManagerLook | Pc::Blocked if !free => &[],
             Pc::Top(Came::Called) if watched => &[0, 1],
-            Pc::Recall(_) | Pc::Retake if watched => &[0, 1],
             Pc::Blocked => match config.items[usize::from(thread.item)].body {
                 Body::WaitsFor(other) if self.ended[usize::from(other)] == 0 => &[],
                 _ => &[0],

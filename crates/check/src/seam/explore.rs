@@ -36,6 +36,8 @@ pub struct Report {
     pub complete: bool,
     /// Broken rules, the shortest path first.
     pub violations: Vec<Violation>,
+    /// Rules that are not required and were broken.
+    pub noted: Vec<Violation>,
     /// Situations that should have occurred and did not.
     pub missed: Vec<Reached>,
     /// Situations that occurred.
@@ -56,7 +58,8 @@ pub fn explore(config: &Config, variant: Option<Variant>, threads: usize, limit:
     let model = SeamModel::new(config.clone(), variant);
     let mut builder = model.checker().threads(threads);
     if variant.is_some() {
-        builder = builder.finish_when(HasDiscoveries::AnyFailures);
+        let required = Rule::ALL.iter().filter(|r| r.is_required()).map(|r| r.name()).collect();
+        builder = builder.finish_when(HasDiscoveries::AnyOf(required));
     }
     if let Some(limit) = limit {
         builder = builder.timeout(limit);
@@ -72,6 +75,7 @@ pub fn explore(config: &Config, variant: Option<Variant>, threads: usize, limit:
         violations.push(Violation { rule, what, path });
     }
     violations.sort_by_key(|v| v.path.len());
+    let (violations, noted) = violations.into_iter().partition(|v: &Violation| v.rule.is_required());
     let reached: Vec<Reached> =
         Reached::ALL.iter().copied().filter(|&what| checker.model().reached.has(what)).collect();
     let missed = config.reaches.iter().copied().filter(|what| !reached.contains(what)).collect();
@@ -84,6 +88,7 @@ pub fn explore(config: &Config, variant: Option<Variant>, threads: usize, limit:
         time,
         complete,
         violations,
+        noted,
         missed,
         reached,
     }

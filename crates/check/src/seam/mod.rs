@@ -13,7 +13,7 @@ mod state;
 mod variant;
 mod worker;
 
-pub use config::{Body, Config, ItemKind};
+pub use config::{Body, Config, ItemKind, Tier};
 pub use explore::{Report, Violation, explore};
 pub use model::{Act, SeamModel};
 pub use property::{Reached, Rule};

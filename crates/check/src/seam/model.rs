@@ -6,11 +6,15 @@ use super::property::{Reached, Reaches, Rule};
 use super::state::{Came, Memory, Owed, Pc, Purpose, Row, Seam, Stage, Thread, Who};
 use super::variant::Variant;
 use cmwq_core::id::{Sleeper, WorkerId};
+use cmwq_core::list::Items;
 use cmwq_core::pool::{Actions, Event, InboxWord, PoolCore, WakeWord};
 use cmwq_core::time::Tick;
 use cmwq_core::work::WorkWord;
 use cmwq_core::worker::{BatchWord, State};
 use stateright::{Model, Property};
+use std::cell::Cell;
+use std::panic;
+use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// One step of the composition.
@@ -49,6 +53,27 @@ impl SeamModel {
     }
 }
 
+thread_local! {
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a step whose assertions may fail, without a word about it: what failed becomes a broken rule.
+fn caught(step: impl FnOnce()) -> std::thread::Result<()> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let loud = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !QUIET.get() {
+                loud(info);
+            }
+        }));
+    });
+    QUIET.set(true);
+    let result = panic::catch_unwind(panic::AssertUnwindSafe(step));
+    QUIET.set(false);
+    result
+}
+
 macro_rules! rules {
     ($($rule:ident),*) => {
         [$((Rule::$rule, (|model: &SeamModel, seam: &Seam| model.holds(Rule::$rule, seam)) as fn(&_, &_) -> _)),*]
@@ -63,7 +88,7 @@ macro_rules! situations {
 
 type Condition = fn(&SeamModel, &Seam) -> bool;
 
-const RULES: [(Rule, Condition); 12] = rules!(
+const RULES: [(Rule, Condition); 13] = rules!(
     Baton,
     Cover,
     Counts,
@@ -75,10 +100,11 @@ const RULES: [(Rule, Condition); 12] = rules!(
     Unlinked,
     NoStranded,
     ExactlyOnce,
-    CoreAsserts
+    CoreAsserts,
+    Held
 );
 
-const SITUATIONS: [(Reached, Condition); 29] = situations!(
+const SITUATIONS: [(Reached, Condition); 30] = situations!(
     MarkReplaced,
     Withdrawn,
     StandByFailed,
@@ -96,6 +122,7 @@ const SITUATIONS: [(Reached, Condition); 29] = situations!(
     Watched,
     WatcherJoined,
     Recalled,
+    ReportedFor,
     HeldInBatch,
     Blocked,
     Inactive,
@@ -136,7 +163,7 @@ impl Model for SeamModel {
             Act::Clock => next.now = next.failures,
             Act::Step(who, choice) => {
                 let step = || next.advance(&self.config, self.variant, &self.reached, who, choice);
-                if std::panic::catch_unwind(std::panic::AssertUnwindSafe(step)).is_err() {
+                if caught(step).is_err() {
                     next = seam.clone();
                     next.break_rule(Rule::CoreAsserts, "an assertion failed in the next step");
                 }
@@ -172,7 +199,7 @@ impl Seam {
         for &max_active in config.pwqs {
             core.add_pwq(max_active);
         }
-        let count = config.submitters.len() + config.pool.workers_max as usize + 3;
+        let count = config.submitters.len() + usize::from(config.slots()) + 3;
         let mut seam = Seam {
             core,
             memory,
@@ -187,6 +214,8 @@ impl Seam {
             now: 0,
             failures: 0,
             retry: false,
+            due: false,
+            called: false,
             order: Row::default(),
             queued: [0; ITEMS_MAX],
             ended: [0; ITEMS_MAX],
@@ -252,13 +281,13 @@ impl Seam {
             self.words[at] = WorkWord::CLAIMED;
             self.queued[at] = 1;
             self.order.push(item);
-            let pushed = self.inbox.push(item).apply(&mut self.inbox);
+            let pushed = self.inbox.push(item, self.memory.pwq(item)).apply(&mut self.inbox);
             self.memory.next[at] = pushed.below;
             if let Some(sleeper) = pushed.wake {
                 let first = &mut self.threads[0];
                 first.then = first.pc;
                 first.pc = Pc::Wakes;
-                first.owes.push(Owed { sleeper, stage: Stage::Claim, for_work: true, by_mark: true });
+                first.owes.push(Owed::new(sleeper, true, true));
             }
         }
     }
@@ -281,7 +310,7 @@ impl Seam {
             (Pc::Claim, _) => drive.step_claim(drive.cancelled(), true, Pc::Gone),
             (Pc::HandOver, _) => drive.step_hand_over(),
             (Pc::Push, _) => drive.step_push(),
-            (Pc::Recall(purpose), _) => drive.step_recall(purpose),
+            (Pc::Recall(purpose, left), _) => drive.step_recall(purpose, left),
             (Pc::StandBy(sleeper), _) => drive.step_stand_by(sleeper),
             (Pc::Retake, _) => drive.step_retake(),
             (Pc::Cull, _) => drive.step_culler(),
@@ -312,7 +341,8 @@ impl Seam {
                 }
             }
             if let Who::Worker(w) = who {
-                let gone = usize::from(w) >= workers || self.core.workers()[usize::from(w)].state == State::Gone;
+                let gone =
+                    usize::from(w) >= workers || self.core.workers()[usize::from(w)].state == State::Gone;
                 if gone && self.threads[at].pc == Pc::Gone {
                     self.threads[at].at = 0;
                     self.threads[at].item = 0;

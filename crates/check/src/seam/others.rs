@@ -2,7 +2,7 @@
 
 use super::drive::Drive;
 use super::property::Reached;
-use super::state::{Owed, Pc, Purpose, Stage};
+use super::state::{Owed, Pc, Purpose};
 use super::variant::Variant;
 use cmwq_core::id::{Sleeper, WorkerId};
 use cmwq_core::list::Items;
@@ -16,7 +16,11 @@ impl Drive<'_> {
         match pc {
             Pc::Announce => {
                 self.announce();
-                self.goto(if self.is(Variant::ManagerAnnouncesLate) { Pc::Enter(false) } else { Pc::ManagerLook });
+                self.goto(if self.is(Variant::ManagerAnnouncesLate) {
+                    Pc::Enter(false)
+                } else {
+                    Pc::ManagerLook
+                });
             }
             Pc::ManagerLook => self.step_manager_look(),
             Pc::Creating(slot) => self.step_creating(slot),
@@ -30,6 +34,7 @@ impl Drive<'_> {
                 if self.choice == 1 {
                     // Its clock: a failed creation has cooled down.
                     self.seam.retry = false;
+                    self.seam.due = true;
                     self.resume();
                     self.goto(self.manager_wakes());
                 } else {
@@ -49,8 +54,14 @@ impl Drive<'_> {
     }
 
     fn step_manager_look(&mut self) {
+        let due = std::mem::take(&mut self.seam.due);
+        if !std::mem::take(&mut self.seam.called) && !due {
+            // Woken for nothing, or late.
+            self.goto(self.manager_rests());
+            return;
+        }
         self.lock();
-        let inbox = matches!(self.seam.inbox, InboxWord::List(_));
+        let inbox = matches!(self.seam.inbox, InboxWord::List(_) | InboxWord::One(_));
         let actions = self.event(Event::ManagerLook { inbox });
         if actions.retry_at.is_some() {
             self.reached.mark(Reached::CoolingDown);
@@ -86,7 +97,7 @@ impl Drive<'_> {
             Some(victim) => {
                 self.seam.doomed |= 1 << victim.0;
                 let sleeper = Sleeper::Worker(victim);
-                self.me().owes.push(Owed { sleeper, stage: Stage::Claim, for_work: false, by_mark: false });
+                self.me().owes.push(Owed::new(sleeper, false, false));
             }
             None => {
                 self.event(Event::Cull);
@@ -139,7 +150,7 @@ impl Drive<'_> {
     pub(super) fn step_release(&mut self) {
         self.release();
         if self.is(Variant::CancelReleasesEarly) {
-            self.goto(Pc::Recall(Purpose::Cancel));
+            self.hold(Purpose::Cancel, true);
         } else {
             self.end_cancel(true);
         }

@@ -34,11 +34,14 @@ pub enum Rule {
     ExactlyOnce,
     /// No assertion of the core fails.
     CoreAsserts,
+    /// No item lies in the batch of a worker that has stopped inside another item while a worker sleeps. Noted, not
+    /// required: a pool that does not manage concurrency may coalesce what one lock hold claimed.
+    Held,
 }
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Rule; 12] = [
+    pub const ALL: [Rule; 13] = [
         Rule::Baton,
         Rule::Cover,
         Rule::Counts,
@@ -51,7 +54,13 @@ impl Rule {
         Rule::NoStranded,
         Rule::ExactlyOnce,
         Rule::CoreAsserts,
+        Rule::Held,
     ];
+
+    /// Whether breaking it is wrong; else it is only noted.
+    pub const fn is_required(self) -> bool {
+        !matches!(self, Rule::Held)
+    }
 
     /// Its name in tables.
     pub const fn name(self) -> &'static str {
@@ -68,6 +77,7 @@ impl Rule {
             Rule::NoStranded => "no-stranded",
             Rule::ExactlyOnce => "exactly-once",
             Rule::CoreAsserts => "core-asserts",
+            Rule::Held => "held",
         }
     }
 }
@@ -126,6 +136,8 @@ reached! {
     WatcherJoined = "watcher-joined",
     /// Items were taken back from a batch.
     Recalled = "recalled",
+    /// An end was reported on behalf of the worker that had come past it.
+    ReportedFor = "reported-for",
     /// An item waited in the batch of a worker that is inside another one.
     HeldInBatch = "held-in-batch",
     /// An item blocked.
@@ -154,7 +166,7 @@ reached! {
 
 /// What has been reached in one exploration.
 #[derive(Debug, Default)]
-pub struct Reaches(AtomicU64);
+pub(super) struct Reaches(AtomicU64);
 
 impl Reaches {
     pub(super) fn mark(&self, what: Reached) {
@@ -165,7 +177,7 @@ impl Reaches {
     }
 
     /// Whether the situation has occurred.
-    pub fn has(&self, what: Reached) -> bool {
+    pub(super) fn has(&self, what: Reached) -> bool {
         self.0.load(Relaxed) & 1 << what as u8 != 0
     }
 }
@@ -179,12 +191,14 @@ impl Seam {
         let between_holds = self.lock.is_none();
         let what = |answer: Result<(), Broken>| answer.err().map(|broken| broken.what);
         match rule {
-            Rule::Baton if between_holds => {
-                what(self.core.check_baton(&Outside { inbox: self.inbox, is_woken: &|s| self.is_woken(config, s) }))
-            }
-            Rule::Cover if between_holds => {
-                what(self.core.check_cover(&Outside { inbox: self.inbox, is_woken: &|s| self.is_woken(config, s) }))
-            }
+            Rule::Baton if between_holds => what(
+                self.core
+                    .check_baton(&Outside { inbox: self.inbox, is_woken: &|s| self.is_woken(config, s) }),
+            ),
+            Rule::Cover if between_holds => what(
+                self.core
+                    .check_cover(&Outside { inbox: self.inbox, is_woken: &|s| self.is_woken(config, s) }),
+            ),
             Rule::Counts if between_holds => what(self.core.check_counts()),
             Rule::Gates if between_holds => what(self.core.check_gates()),
             Rule::NoOwedDies => what(self.core.check_no_owed_dies(&|w| self.is_owed(Sleeper::Worker(w)))),
@@ -192,6 +206,7 @@ impl Seam {
             Rule::Order if between_holds => self.check_order(),
             Rule::Unlinked => self.check_unlinked(),
             Rule::NoStranded if between_holds => self.check_stranded(config, reached),
+            Rule::Held if between_holds => self.check_held(config),
             Rule::ExactlyOnce => self.check_exactly_once(config),
             _ => None,
         }

@@ -17,7 +17,8 @@ impl Violation {
                 let _ = writeln!(text, "{:>3}  {:<46} {}", "", "at first", seam.line(config));
             }
             let (Some(act), Some((next, _))) = (act, self.path.get(nth + 1)) else { continue };
-            let _ = writeln!(text, "{:>3}  {:<46} {}", nth + 1, seam.step_name(config, *act), next.line(config));
+            let _ =
+                writeln!(text, "{:>3}  {:<46} {}", nth + 1, seam.step_name(config, *act), next.line(config));
         }
         let _ = writeln!(text, "     {}: {}", self.rule.name(), self.what);
         text
@@ -49,6 +50,7 @@ impl Seam {
             Pc::Wakes => {
                 let owed = thread.owes[0];
                 let verb = match owed.stage {
+                    Stage::Call => "leaves word for",
                     Stage::Claim => "claims the wake-up of",
                     Stage::Issue(_) => "issues the wake-up of",
                     Stage::Mark(_) => "marks issued the wake-up of",
@@ -56,12 +58,14 @@ impl Seam {
                 format!("{verb} {}", sleeper_name(owed.sleeper))
             }
             Pc::Claim => match who {
-                Who::Submitter(at) => format!("claims i{}", config.submitters[usize::from(at)][usize::from(thread.at)]),
+                Who::Submitter(at) => {
+                    format!("claims i{}", config.submitters[usize::from(at)][usize::from(thread.at)])
+                }
                 _ => "claims the cancelled item".into(),
             },
             Pc::HandOver => format!("hands i{item} over"),
             Pc::Push => format!("pushes i{item}"),
-            Pc::Recall(purpose) => format!("recalls a batch, then {}", purpose.name()),
+            Pc::Recall(purpose, _) => format!("recalls a batch, then {}", purpose.name()),
             Pc::StandBy(sleeper) => format!("sets the mark of {}", sleeper_name(sleeper)),
             Pc::Retake => "takes the inbox again".into(),
             Pc::LateAnnounce | Pc::Announce => "announces its sleep".into(),
@@ -74,7 +78,9 @@ impl Seam {
             Pc::Finish => format!("finishes i{item}"),
             Pc::Creating(slot) if choice == 0 => format!("makes w{slot}"),
             Pc::Creating(slot) => format!("fails to make w{slot}"),
-            Pc::Report(slot, made) => format!("locks, reports w{slot} {}", if made { "made" } else { "not made" }),
+            Pc::Report(slot, made) => {
+                format!("locks, reports w{slot} {}", if made { "made" } else { "not made" })
+            }
             Pc::Enter(_) => "goes to sleep".into(),
             Pc::Asleep(_) if choice == 1 => "times out".into(),
             Pc::Asleep(_) => "is woken".into(),
@@ -99,11 +105,16 @@ impl Seam {
         let inbox = match self.inbox {
             InboxWord::Empty => "empty".into(),
             InboxWord::StandBy(sleeper) => format!("standby({})", sleeper_name(sleeper)),
-            InboxWord::List(_) => format!("{:?}", self.inbox_items().collect::<Vec<_>>()),
+            InboxWord::Leased(pwq) => format!("leased({pwq})"),
+            InboxWord::List(_) | InboxWord::One(_) => format!("{:?}", self.inbox_items().collect::<Vec<_>>()),
         };
         let worklist: Vec<u8> = self.core.worklist().iter(&self.memory).collect();
         let lock = self.lock.map_or("free".into(), |who| format!("{who:?}"));
-        let _ = write!(line, "| inbox {inbox} | worklist {worklist:?} | lock {lock} | m:{}", wake_name(self, config, Who::Manager));
+        let _ = write!(
+            line,
+            "| inbox {inbox} | worklist {worklist:?} | lock {lock} | m:{}",
+            wake_name(self, config, Who::Manager)
+        );
         for (at, worker) in self.core.workers().iter().enumerate() {
             let who = Who::Worker(at as u8);
             let word = wake_name(self, config, who);

@@ -9,11 +9,11 @@ use cmwq_core::work::WorkWord;
 use cmwq_core::worker::BatchWord;
 
 /// An item: a small number.
-pub type Item = u8;
+pub(super) type Item = u8;
 
 /// At most eight small numbers, in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Row {
+pub(super) struct Row {
     len: u8,
     values: [u8; ITEMS_MAX],
 }
@@ -41,14 +41,14 @@ impl Row {
     }
 
     /// The values.
-    pub fn as_slice(&self) -> &[u8] {
+    pub(super) fn as_slice(&self) -> &[u8] {
         &self.values[..usize::from(self.len)]
     }
 }
 
 /// What the core reads and writes of items: links and flags, and how far each worker's batch has been started.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Memory {
+pub(super) struct Memory {
     pub(super) next: [Option<Item>; ITEMS_MAX],
     pub(super) prev: [Option<Item>; ITEMS_MAX],
     pub(super) inactive: [bool; ITEMS_MAX],
@@ -105,7 +105,7 @@ pub enum Who {
 
 /// How a worker came to the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Came {
+pub(super) enum Came {
     /// It was awake.
     Awake,
     /// Its thread has just begun.
@@ -118,7 +118,7 @@ pub enum Came {
 
 /// Why a thread holds the lock, and so what it does after the inbox and the batches have been taken in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Purpose {
+pub(super) enum Purpose {
     /// A worker asks what to do.
     Look,
     /// A worker's item is about to block.
@@ -131,7 +131,7 @@ pub enum Purpose {
 
 /// Where a thread stands: what its next step is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Pc {
+pub(super) enum Pc {
     /// Nothing more to do, or no thread in this slot.
     #[default]
     Gone,
@@ -143,8 +143,8 @@ pub enum Pc {
     HandOver,
     /// Pushes the item in its hands.
     Push,
-    /// Holds the lock: recalls batches.
-    Recall(Purpose),
+    /// Holds the lock: recalls as many batches.
+    Recall(Purpose, u8),
     /// Holds the lock: sets the stand-by mark.
     StandBy(Sleeper),
     /// Holds the lock: takes the items that kept it from setting the mark.
@@ -187,7 +187,9 @@ pub enum Pc {
 
 /// How far a wake-up has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Stage {
+pub(super) enum Stage {
+    /// The manager has many pools: it is to be told of this one first.
+    Call,
     /// To be claimed.
     Claim,
     /// Claimed; the system call comes.
@@ -198,21 +200,28 @@ pub enum Stage {
 
 /// A wake-up that a thread owes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Owed {
+pub(super) struct Owed {
     /// Who is to be woken.
-    pub sleeper: Sleeper,
+    pub(super) sleeper: Sleeper,
     /// How far it has come.
-    pub stage: Stage,
+    pub(super) stage: Stage,
     /// Whether items depend on it. Not so for a worker told to end, and no longer when the sleeper has run or the
     /// inbox has been taken since.
-    pub for_work: bool,
+    pub(super) for_work: bool,
     /// Whether it was owed by the inbox's mark (else by a decision of the core).
-    pub by_mark: bool,
+    pub(super) by_mark: bool,
+}
+
+impl Owed {
+    pub(super) fn new(sleeper: Sleeper, for_work: bool, by_mark: bool) -> Owed {
+        let stage = if sleeper == Sleeper::Manager { Stage::Call } else { Stage::Claim };
+        Owed { sleeper, stage, for_work, by_mark }
+    }
 }
 
 /// One thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Thread {
+pub(super) struct Thread {
     pub(super) pc: Pc,
     pub(super) then: Pc,
     /// The item in its hands.
@@ -223,6 +232,8 @@ pub struct Thread {
     pub(super) places: Row,
     /// Items it has run and not reported.
     pub(super) finished: Row,
+    /// How many of its batch have been reported, by itself or on its behalf.
+    pub(super) reported: u8,
     pub(super) owes: Vec<Owed>,
     pub(super) word: WakeWord,
     /// The system has been asked to wake it.
@@ -252,6 +263,10 @@ pub struct Seam {
     pub(super) failures: u8,
     /// The manager has been asked to come again when the clock has moved.
     pub(super) retry: bool,
+    /// It came by the clock and has not looked.
+    pub(super) due: bool,
+    /// It has been told of this pool and has not looked.
+    pub(super) called: bool,
     /// Pushed and not yet started or cancelled, in the order of their pushes.
     pub(super) order: Row,
     /// Per item: claims answered, instances ended, instances inside their function now.
@@ -267,7 +282,7 @@ pub struct Seam {
 impl Seam {
     /// The index of a thread in `threads`.
     pub(super) fn index(&self, config: &Config, who: Who) -> usize {
-        let (submitters, workers) = (config.submitters.len(), config.pool.workers_max as usize);
+        let (submitters, workers) = (config.submitters.len(), usize::from(config.slots()));
         match who {
             Who::Submitter(at) => usize::from(at),
             Who::Worker(at) => submitters + usize::from(at),
@@ -288,7 +303,7 @@ impl Seam {
     /// The items in the inbox, newest first.
     pub(super) fn inbox_items(&self) -> impl Iterator<Item = Item> + '_ {
         let mut at = match self.inbox {
-            InboxWord::List(item) => Some(item),
+            InboxWord::List(item) | InboxWord::One(item) => Some(item),
             _ => None,
         };
         let mut left = ITEMS_MAX;

@@ -28,10 +28,10 @@ pub enum Variant {
     HandoverBlind,
     /// A worker whose item blocks keeps the rest of its batch.
     BlockKeepsBatch,
-    /// A worker whose item blocks does not report the items it has finished.
+    /// The items that a worker has finished are not reported when its item blocks or its batch is recalled.
     BlockKeepsFinished,
-    /// A worker whose item blocks does not take the inbox first.
-    BlockSkipsInbox,
+    /// An item blocks and nobody tells the pool.
+    BlockUntold,
     /// The watching worker sleeps without a time-out.
     WatcherUntimed,
     /// The manager looks at the pool first and announces its sleep afterwards.
@@ -62,7 +62,7 @@ impl Variant {
         Variant::HandoverBlind,
         Variant::BlockKeepsBatch,
         Variant::BlockKeepsFinished,
-        Variant::BlockSkipsInbox,
+        Variant::BlockUntold,
         Variant::WatcherUntimed,
         Variant::ManagerAnnouncesLate,
         Variant::WorkerAnnouncesLate,
@@ -87,7 +87,7 @@ impl Variant {
             Variant::HandoverBlind => "handover-blind",
             Variant::BlockKeepsBatch => "block-keeps-batch",
             Variant::BlockKeepsFinished => "block-keeps-finished",
-            Variant::BlockSkipsInbox => "block-skips-inbox",
+            Variant::BlockUntold => "block-untold",
             Variant::WatcherUntimed => "watcher-untimed",
             Variant::ManagerAnnouncesLate => "manager-announces-late",
             Variant::WorkerAnnouncesLate => "worker-announces-late",
@@ -113,7 +113,7 @@ impl Variant {
             Variant::CancelReleasesEarly | Variant::CancelUncovered => "cancel",
             Variant::HandoverIgnored | Variant::HandoverBlind => "shared-item",
             Variant::BlockKeepsBatch | Variant::BlockKeepsFinished => "block-in-batch",
-            Variant::BlockSkipsInbox => "managed-block",
+            Variant::BlockUntold => "managed-block",
             Variant::WatcherUntimed => "watched",
             Variant::RecallReversed | Variant::RecallOldestFirst => "recall",
         }

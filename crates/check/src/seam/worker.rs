@@ -6,7 +6,6 @@ use super::property::{Reached, Rule};
 use super::state::{Came, Pc, Purpose, Seam};
 use super::variant::Variant;
 use cmwq_core::id::{Sleeper, WorkerId};
-use cmwq_core::list::Items;
 use cmwq_core::pool::{Actions, Event, InboxWord, Verdict};
 use cmwq_core::worker::BatchWord;
 
@@ -59,7 +58,7 @@ impl Drive<'_> {
             Came::Started => self.event(Event::Started(worker)),
             Came::Called => self.woken(if self.choice == OTHER { 1 << 40 } else { 0 }),
             Came::TimedOut => {
-                let inbox = matches!(self.seam.inbox, InboxWord::List(_));
+                let inbox = matches!(self.seam.inbox, InboxWord::List(_) | InboxWord::One(_));
                 let progress = u64::from(self.seam.progress);
                 let actions = self.event(Event::WatchLook { worker, progress, inbox });
                 if self.seam.core.watcher().is_none() && actions.verdict == Verdict::None {
@@ -77,6 +76,8 @@ impl Drive<'_> {
             }
         }
         self.report_finished();
+        self.me().reported = 0;
+        self.seam.memory.batches[worker.index()] = BatchWord::default();
         let recall = self.take_inbox() | actions.recall;
         self.hold(Purpose::Look, recall);
     }
@@ -98,12 +99,8 @@ impl Drive<'_> {
         let worker = self.worker();
         let finished = std::mem::take(&mut self.me().finished);
         for &item in finished.as_slice() {
-            let before = self.seam.core.worklist().len();
-            let pwq = self.seam.memory.pwq(item);
-            self.event(Event::Finish { worker, item, pwq, owned_by_caller: false });
-            if self.seam.core.worklist().len() > before {
-                self.reached.mark(Reached::Activated);
-            }
+            self.finish_event(worker, item);
+            self.me().reported += 1;
         }
     }
 
@@ -113,6 +110,7 @@ impl Drive<'_> {
         let actions = self.event(Event::Look(worker));
         if actions.verdict == Verdict::Run {
             self.me().places.clear();
+            self.me().reported = 0;
             for item in actions.batch.iter() {
                 self.me().places.push(item);
             }
@@ -183,7 +181,6 @@ impl Drive<'_> {
             }
             None => {
                 self.me().places.clear();
-                self.seam.memory.batches[worker.index()] = BatchWord::default();
                 self.goto(Pc::Top(Came::Awake));
             }
         }
@@ -237,13 +234,15 @@ impl Drive<'_> {
         if !self.is(Variant::BlockKeepsFinished) {
             self.report_finished();
         }
-        let mut recall = false;
-        if !self.is(Variant::BlockSkipsInbox) {
-            recall = self.take_inbox();
+        if self.is(Variant::BlockUntold) {
+            self.me().then = Pc::Blocked;
+            self.unlock();
+            return;
         }
         if !self.is(Variant::BlockKeepsBatch) && self.seam.core.has_batch(worker) {
             self.recall(worker);
         }
+        let recall = self.take_inbox();
         self.reached.mark(Reached::Blocked);
         self.hold(Purpose::Block, recall);
     }
@@ -261,8 +260,7 @@ impl Drive<'_> {
         self.seam.ended[at] += 1;
         self.me().finished.push(item);
         self.me().at = 0;
-        let worker = self.worker();
-        let single = self.seam.memory.batches[worker.index()] == BatchWord::default();
+        let single = self.me().places.as_slice().len() == 1;
         let next = if single { Pc::Top(Came::Awake) } else { Pc::Take };
         if single {
             self.me().places.clear();

@@ -1,12 +1,8 @@
 use super::*;
 
 fn entries(dir: &Path) -> Vec<String> {
-    let names = fs::read_dir(dir)
-        .expect("a listing")
-        .map(|entry| entry.expect("an entry").file_name());
-    names
-        .map(|name| name.to_string_lossy().into_owned())
-        .collect()
+    let names = fs::read_dir(dir).expect("a listing").map(|entry| entry.expect("an entry").file_name());
+    names.map(|name| name.to_string_lossy().into_owned()).collect()
 }
 
 #[test]
@@ -15,26 +11,16 @@ fn a_document_replaces_a_file_and_leaves_nothing_else() {
     let path = dir.path().join("out.json");
     fs::write(&path, "old").expect("an old file");
     write_json(&JsonTarget::from(path.as_path()), &[1, 2]).expect("written");
-    assert_eq!(
-        fs::read_to_string(&path).expect("the file"),
-        "[\n  1,\n  2\n]\n"
-    );
+    assert_eq!(fs::read_to_string(&path).expect("the file"), "[\n  1,\n  2\n]\n");
     assert_eq!(entries(dir.path()), ["out.json"]);
 }
 
 #[test]
 fn a_path_that_cannot_be_written_is_named_and_nothing_is_left() {
     let dir = tempfile::tempdir().expect("a directory");
-    for path in [
-        dir.path().join("missing/out.json"),
-        dir.path().to_owned(),
-        dir.path().join(".."),
-    ] {
+    for path in [dir.path().join("missing/out.json"), dir.path().to_owned(), dir.path().join("..")] {
         let failure = write_json(&JsonTarget::from(path.as_path()), &0).expect_err("not writable");
-        assert!(
-            failure.to_string().contains(&path.display().to_string()),
-            "{failure}"
-        );
+        assert!(failure.to_string().contains(&path.display().to_string()), "{failure}");
         assert_eq!(failure.to_string().lines().count(), 1);
         assert_eq!(failure.status(), 2);
     }

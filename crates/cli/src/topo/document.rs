@@ -45,10 +45,7 @@ pub(crate) fn of(topology: &Topology) -> Document<'_> {
         scopes: Scopes(topology),
         quota: topology.quota().map(|quota| quota.cpus()),
         ignored: ignored
-            .map(|note| Ignored {
-                path: note.path.display().to_string(),
-                why: note.why.clone(),
-            })
+            .map(|note| Ignored { path: note.path.display().to_string(), why: note.why.clone() })
             .collect(),
     }
 }
@@ -57,12 +54,7 @@ impl Serialize for Scopes<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(Scope::ALL.len()))?;
         for scope in Scope::ALL {
-            let pods: Vec<Vec<u32>> = self
-                .0
-                .pods(scope)
-                .iter()
-                .map(|pod| numbers(&pod.cpus))
-                .collect();
+            let pods: Vec<Vec<u32>> = self.0.pods(scope).iter().map(|pod| numbers(&pod.cpus)).collect();
             map.serialize_entry(scope.name(), &pods)?;
         }
         map.end()

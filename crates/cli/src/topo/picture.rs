@@ -51,10 +51,7 @@ fn counted(count: usize, noun: &str) -> String {
 
 fn draw_machine(text: &mut String, topology: &Topology) {
     let whole = topology.unlimited();
-    let width = whole
-        .online()
-        .last()
-        .map_or(1, |last| last.to_string().len());
+    let width = whole.online().last().map_or(1, |last| last.to_string().len());
     let pen = Pen { topology, width };
     for pod in whole.pods(Scope::Numa) {
         text.push_str(&node_title(pod.node));
@@ -72,16 +69,10 @@ fn draw_machine(text: &mut String, topology: &Topology) {
 }
 
 /// The pods of a scope that have some of these CPUs, in the order of those.
-fn pods_within<'a>(
-    topology: &'a Topology,
-    scope: Scope,
-    cpus: &CpuSet,
-) -> impl Iterator<Item = &'a Pod> {
+fn pods_within<'a>(topology: &'a Topology, scope: Scope, cpus: &CpuSet) -> impl Iterator<Item = &'a Pod> {
     let indexes = cpus.iter().filter_map(|cpu| topology.pod_of(scope, cpu));
     let indexes: BTreeSet<usize> = indexes.collect();
-    indexes
-        .into_iter()
-        .map(move |index| &topology.pods(scope)[index])
+    indexes.into_iter().map(move |index| &topology.pods(scope)[index])
 }
 
 fn node_title(node: Option<NodeId>) -> String {
@@ -98,11 +89,7 @@ impl Pen<'_> {
     fn draw_cache(&self, text: &mut String, cache: &CpuSet, cores: Vec<CpuSet>) {
         let title = format!("  cache {cache}  ");
         let is_short = title.len() <= COLUMNS / 3;
-        let indent = if is_short {
-            " ".repeat(title.len())
-        } else {
-            " ".repeat(4)
-        };
+        let indent = if is_short { " ".repeat(title.len()) } else { " ".repeat(4) };
         let mut lead = indent.clone();
         if is_short {
             lead = title;
@@ -163,10 +150,7 @@ fn pod_names(pods: &[Pod]) -> Vec<String> {
         return vec![format!("each of {all}")];
     }
     let separators = std::iter::repeat_n(" |", pods.len().saturating_sub(1)).chain([""]);
-    pods.iter()
-        .zip(separators)
-        .map(|(pod, separator)| format!("{}{separator}", pod.cpus))
-        .collect()
+    pods.iter().zip(separators).map(|(pod, separator)| format!("{}{separator}", pod.cpus)).collect()
 }
 
 /// Words on lines that start at the column after `lead`.
@@ -199,10 +183,6 @@ fn list_ignored(text: &mut String, topology: &Topology) {
         _ = writeln!(text, "  {note}");
     }
     if notes.len() > NOTES_SHOWN {
-        _ = writeln!(
-            text,
-            "  and {} more; --json lists all",
-            notes.len() - NOTES_SHOWN
-        );
+        _ = writeln!(text, "  and {} more; --json lists all", notes.len() - NOTES_SHOWN);
     }
 }

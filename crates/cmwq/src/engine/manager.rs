@@ -1,59 +1,25 @@
 //! The manager thread: makes a pool's first worker, tries again where creation failed, culls idle workers, ends what
 //! its owner left on a worker, and shuts the engine down. It sleeps whenever nothing of that is due.
 
+use super::summons::{NEVER, Plan};
 use super::{EngineEvent, Orphan, Shared};
 use crate::pool::{Backend, Pool, WakeVia};
 use crate::stats::Counter;
 use crate::worker::clock;
 use cmwq_core::pool::{Event, Verdict};
 use cmwq_core::time::{Span, Tick};
-use cmwq_ring::sync::{AtomicU32, AtomicU64, Ordering};
+use cmwq_ring::sync::{AtomicU32, Ordering};
 use cmwq_ring::{Lock, WakeCell};
 use cmwq_sys::futex::LinuxFutex;
 use std::sync::Arc;
-use std::time::Duration;
 
-const NEVER: u64 = u64::MAX;
 /// How often orphaned queues are looked at while there are any.
 const ORPHAN_INTERVAL: Span = Span::from_ms(1);
-
-/// What a pool wants of the manager.
-#[derive(Debug)]
-pub(crate) struct Summons {
-    /// A submission or the core asks it to look now.
-    called: AtomicU32,
-    /// When the culler is due.
-    cull_at: AtomicU64,
-    /// When creation may be tried again.
-    retry_at: AtomicU64,
-}
-
-impl Default for Summons {
-    fn default() -> Self {
-        Summons { called: AtomicU32::new(0), cull_at: AtomicU64::new(NEVER), retry_at: AtomicU64::new(NEVER) }
-    }
-}
-
-impl Summons {
-    /// Asks the manager to look at this pool. The caller then wakes it.
-    pub(crate) fn call(&self) {
-        // Ordering: a read-modify-write on both sides: the manager announces its sleep and then swaps this word; if our
-        // write comes after its swap we have read from it and see the announcement, so the wake that follows finds it
-        // parked. A plain store could be passed by the load of the wake word.
-        self.called.swap(1, Ordering::AcqRel);
-    }
-
-    fn take_call(&self) -> bool {
-        // Ordering: pairs with `call`.
-        self.called.swap(0, Ordering::AcqRel) != 0
-    }
-}
 
 /// The engine's side of its manager thread.
 pub(crate) struct Manager {
     wake: WakeCell<Backend>,
-    /// When the manager has planned to wake; written by itself.
-    planned: AtomicU64,
+    plan: Plan,
     /// The engine's owner is gone.
     ending: AtomicU32,
     /// Queues whose last handle was dropped where it could not wait.
@@ -65,7 +31,7 @@ impl Manager {
     pub(crate) fn new(via: WakeVia) -> std::io::Result<Manager> {
         Ok(Manager {
             wake: WakeCell::new(Backend::new(via)?),
-            planned: AtomicU64::new(0),
+            plan: Plan::default(),
             ending: AtomicU32::new(0),
             orphans: Lock::new(Vec::new()),
             wakes: Counter::default(),
@@ -79,7 +45,7 @@ impl Manager {
 
     /// The engine's owner is gone: shut down.
     pub(crate) fn end(&self) {
-        // Ordering: read-modify-writes on both sides, as for `Summons::call`.
+        // Ordering: read-modify-writes on both sides, as in `Summons::call`.
         self.ending.swap(1, Ordering::AcqRel);
         self.wake();
     }
@@ -99,13 +65,9 @@ impl Manager {
 impl Pool {
     /// Sees to it that the manager looks here at this time.
     pub(crate) fn summon_at(&self, at: Tick, cull: bool) {
-        let due = if cull { &self.summons.cull_at } else { &self.summons.retry_at };
-        // Ordering: release pairs with the acquire of `serve` and `take_due`.
-        due.fetch_min(at.0, Ordering::AcqRel);
+        self.summons.note(at, cull);
         let Some(engine) = self.engine.upgrade() else { return };
-        // Ordering: read-modify-writes on both sides: the manager swaps its plan for "never" before it collects the
-        // times. If it swaps after this it sees our time; if before, we see "never" or the new plan.
-        if engine.manager.planned.fetch_add(0, Ordering::AcqRel) > at.0 {
+        if engine.manager.plan.is_after(at) {
             engine.manager.wake();
         }
     }
@@ -117,16 +79,14 @@ pub(super) fn run(engine: &Arc<Shared>) {
     loop {
         // Announce, then look, then sleep: whoever asks after the look finds the announcement and wakes us.
         manager.wake.announce();
-        // Ordering: see `summon_at`. A time in the far future makes everyone who asks meanwhile wake us.
-        manager.planned.swap(NEVER, Ordering::AcqRel);
+        manager.plan.begin();
         if manager.is_ending() && engine.try_end() {
             return;
         }
         let due = look_at_all(engine);
-        // Ordering: release; see `summon_at`.
-        manager.planned.store(due.0, Ordering::Release);
+        manager.plan.settle(due);
         let now = clock::now();
-        let timeout = (due.0 != NEVER).then(|| Duration::from(due.since(now).to_duration()));
+        let timeout = (due != NEVER).then(|| due.since(now).to_duration());
         manager.wake.park(timeout, cmwq_sys::clock::now);
         manager.wakes.bump();
     }
@@ -134,7 +94,7 @@ pub(super) fn run(engine: &Arc<Shared>) {
 
 /// Serves whatever is due; answers when the next thing is.
 fn look_at_all(engine: &Arc<Shared>) -> Tick {
-    let mut next = Tick(NEVER);
+    let mut next = NEVER;
     for pool in engine.all_pools() {
         next = next.min(serve(engine, &pool));
     }
@@ -161,20 +121,13 @@ impl Manager {
     }
 }
 
-fn take_due(due: &AtomicU64, now: Tick) -> bool {
-    // Ordering: acquire pairs with `summon_at`'s release.
-    let at = due.load(Ordering::Acquire);
-    // Ordering: as above; a failed exchange means an earlier time was written, and is served at the next look.
-    at <= now.0 && due.compare_exchange(at, NEVER, Ordering::AcqRel, Ordering::Acquire).is_ok()
-}
-
 fn serve(engine: &Shared, pool: &Pool) -> Tick {
     let now = clock::now();
     let called = pool.summons.take_call();
-    if take_due(&pool.summons.retry_at, now) || called {
+    if pool.summons.take_retry(now) || called {
         look_after(pool);
     }
-    if take_due(&pool.summons.cull_at, now) {
+    if pool.summons.take_cull(now) {
         let mut hold = pool.hold(now);
         let before = hold.core().nr_workers();
         hold.step(Event::Cull);
@@ -184,8 +137,7 @@ fn serve(engine: &Shared, pool: &Pool) -> Tick {
             engine.tell(&EngineEvent::WorkersCulled { pool: pool.setup.name.clone(), count: culled });
         }
     }
-    // Ordering: acquire pairs with `summon_at`'s release.
-    Tick(pool.summons.retry_at.load(Ordering::Acquire).min(pool.summons.cull_at.load(Ordering::Acquire)))
+    pool.summons.next()
 }
 
 /// The pool has work and nobody who could make a worker.

@@ -5,11 +5,13 @@ mod create;
 mod event;
 mod manager;
 mod shutdown;
+mod summons;
 
 pub use builder::{BuildError, BuildErrorKind, EngineBuilder};
 pub use event::EngineEvent;
-pub(crate) use manager::{Manager, Summons};
+pub(crate) use manager::Manager;
 pub(crate) use shutdown::Orphan;
+pub(crate) use summons::Summons;
 
 use crate::pool::{Pool, PoolKey, PoolSetup, Registry, Shape, WakeVia};
 use crate::queue::QueueBuilder;

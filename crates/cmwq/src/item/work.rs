@@ -204,7 +204,7 @@ unsafe fn run<F: FnMut(&Work) + Send + 'static>(item: NonNull<Header>, runner: &
     // SAFETY: W5: the pending instance's reference, which becomes this handle's: dropped at the end, perhaps freeing the item.
     let work = Work { header: item };
     let head = work.head();
-    // Before PENDING ends: from then on the place is the next submission's to write (W1).
+    // W1 one claimer: once PENDING is given up the next submission may write the place.
     let place = head.place.get();
     head.word.start();
     // SAFETY: the item is an `Inner<F>`.
@@ -221,12 +221,13 @@ unsafe fn run<F: FnMut(&Work) + Send + 'static>(item: NonNull<Header>, runner: &
         // A submission has claimed the next instance, addressed it and left the push to us, with its own reference.
         let pwq = head.pwq.get().expect("a handed-over item names its pwq (W1)");
         // SAFETY: pwqs live as long as their pool, which lives at least until the item has run.
-        let pool = unsafe { pwq.as_ref() }.pool();
+        let pwq = unsafe { pwq.as_ref() };
+        let pool = pwq.pool();
         // The pool may be another engine's, which may end as soon as the item has run: before the push returns.
         let foreign = !std::ptr::eq(pool, runner.pool);
         let _alive = foreign.then(|| pool.this.upgrade());
         // SAFETY: the instance, its fields and its reference are ours to push.
-        unsafe { pool.submit(item) };
+        unsafe { pwq.submit(item) };
     }
     if ended.wake {
         wake_all_at(head.word.futex_address());

@@ -66,15 +66,13 @@ pub(crate) struct WorkerCell {
     pub(crate) batch: BatchCell,
     /// L: the claimed items; the worker reads a place after it has taken it from `batch`.
     places: [UnsafeCell<Option<Claimed>>; BATCH_ITEMS_MAX],
-    /// L: how many ends of the current claim have been reported to the core.
+    /// L: how many ends of the current batch have been reported to the core.
     pub(crate) reported: Cell<usize>,
-    /// L: how many items the current claim has.
-    pub(crate) claimed: Cell<usize>,
     /// O: written by the worker, read by anyone.
     pub(crate) stats: WorkerStats,
 }
 
-// SAFETY: `places`, `reported` and `claimed` are touched under the pool lock, or (a place) by the worker to which the batch
+// SAFETY: `places` and `reported` are touched under the pool lock, or (a place) by the worker to which the batch
 // word has given it; the rest is atomics. `Claimed` is addresses and numbers.
 unsafe impl Sync for WorkerCell {}
 // SAFETY: as above.
@@ -87,7 +85,6 @@ impl WorkerCell {
             batch: BatchCell::default(),
             places: std::array::from_fn(|_| UnsafeCell::new(None)),
             reported: Cell::new(0),
-            claimed: Cell::new(0),
             stats: WorkerStats::default(),
         })
     }
@@ -112,7 +109,7 @@ impl WorkerCell {
     }
 }
 
-const CHUNKS: usize = 10;
+const CHUNKS: usize = 11;
 const FIRST: u32 = 8;
 
 /// Worker cells by number, in chunks of growing size that never move.
@@ -120,7 +117,7 @@ pub(crate) struct Cells {
     chunks: [OnceLock<Box<[OnceLock<WorkerCell>]>>; CHUNKS],
 }
 
-/// Chunk and place in it: chunks of 8, 8, 16, 32, ... 2048 cells hold [`POOL_WORKERS_MAX`].
+/// Chunk and place in it: chunks of 8, 8, 16, 32, ... 4096 cells hold twice [`POOL_WORKERS_MAX`].
 fn locate(worker: WorkerId) -> (usize, usize) {
     let n = worker.0;
     if n < FIRST {
@@ -134,7 +131,8 @@ fn chunk_len(chunk: usize) -> usize {
     (FIRST << chunk.saturating_sub(1)) as usize
 }
 
-const _: () = assert!(FIRST << (CHUNKS - 1) == POOL_WORKERS_MAX);
+// Workers that have been told to end keep their numbers until they have: there may be as many again.
+const _: () = assert!(FIRST << (CHUNKS - 1) == 2 * POOL_WORKERS_MAX);
 
 impl Cells {
     pub(super) fn new() -> Cells {
@@ -181,7 +179,7 @@ mod tests {
     #[test]
     fn every_worker_number_has_a_place_of_its_own() {
         let mut seen = std::collections::HashSet::new();
-        for n in 0..POOL_WORKERS_MAX {
+        for n in 0..2 * POOL_WORKERS_MAX {
             let (chunk, place) = locate(WorkerId(n));
             assert!(chunk < CHUNKS && place < chunk_len(chunk), "worker {n}");
             assert!(seen.insert((chunk, place)), "worker {n} shares its place");

@@ -1,11 +1,10 @@
 //! One hold of a pool's lock: events in, decisions collected, performed after unlock.
 
-use super::{Guarded, Pool, Shape};
+use super::{Guarded, Pool, Shape, WorkerCell};
 use crate::item::{Claimed, Handle};
-use cmwq_core::id::{Sleeper, WorkerId};
+use cmwq_core::id::{PwqId, Sleeper, WorkerId};
 use cmwq_core::pool::{Event, PoolCore, Verdict};
 use cmwq_core::time::Tick;
-use cmwq_ring::sync::Ordering;
 use cmwq_ring::{LockGuard, Received};
 use cmwq_sys::futex::LinuxFutex;
 
@@ -14,6 +13,35 @@ pub(crate) struct Hold<'a> {
     pool: &'a Pool,
     guard: LockGuard<'a, Guarded, LinuxFutex>,
     now: Tick,
+}
+
+/// Where the claimed items are.
+pub(crate) enum Filled {
+    /// Here.
+    One(Claimed),
+    /// In the places of the worker's cell, to be started through its batch word.
+    Several,
+}
+
+/// How a worker may wait, after it has run what it claimed, before it takes the lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Linger {
+    /// Not at all: others wait, or would be woken.
+    No,
+    /// It may spin until something arrives.
+    Spin,
+    /// It may spin, and take single items of this pwq without the lock.
+    Lease(PwqId),
+}
+
+/// What will be needed of an item after it has run.
+fn claimed(handle: Handle) -> Claimed {
+    // SAFETY: W5 pending keeps alive: a claimed item is pending.
+    let header = unsafe { handle.0.as_ref() };
+    let pwq = header.pwq.get().expect("a pushed item names its pwq (W1)");
+    // SAFETY: pwqs live as long as their pool.
+    let pwq = unsafe { pwq.as_ref() }.id;
+    Claimed { handle, pwq, owned_by_caller: header.vtable.owned_by_caller }
 }
 
 /// What a hold decided, copied out so that it can be performed after unlock.
@@ -29,9 +57,11 @@ impl<'a> Hold<'a> {
         Hold { pool, guard, now }
     }
 
+    #[inline(always)]
     pub(crate) fn step(&mut self, event: Event<Handle>) {
+        let mut links = super::links::Links { pool: self.pool, leaseholder: self.guard.leaseholder };
         let Guarded { core, actions, .. } = &mut *self.guard;
-        core.step(self.now, event, &mut super::links::Links { pool: self.pool }, actions);
+        core.step(self.now, event, &mut links, actions);
     }
 
     pub(crate) fn core(&self) -> &PoolCore<Handle> {
@@ -73,37 +103,34 @@ impl<'a> Hold<'a> {
         }
     }
 
-    /// Moves the items the core has claimed for `worker` into its places. For the worker itself.
-    pub(crate) fn fill(&mut self, worker: WorkerId) -> usize {
-        let cell = self.pool.cell(worker);
+    /// Hands the items the core has claimed to the worker of this cell: one directly, several in places from where others may
+    /// take them back.
+    pub(crate) fn fill(&mut self, cell: &WorkerCell) -> Filled {
         let batch = &self.guard.actions.batch;
-        for (place, handle) in batch.iter().enumerate() {
-            // SAFETY: W5 pending keeps alive: a claimed item is pending.
-            let header = unsafe { handle.0.as_ref() };
-            let pwq = header.pwq.get().expect("a pushed item names its pwq (W1)");
-            // SAFETY: pwqs live as long as their pool.
-            let pwq = unsafe { pwq.as_ref() }.id;
-            let claimed = Claimed { handle, pwq, owned_by_caller: header.vtable.owned_by_caller };
+        let mut items = batch.iter().map(claimed);
+        if batch.len() == 1 {
+            return Filled::One(items.next().expect("a batch of one has one"));
+        }
+        for (place, item) in items.enumerate() {
             // SAFETY: this worker holds the lock and has run or returned everything it had.
-            unsafe { cell.set_place(place, claimed) };
+            unsafe { cell.set_place(place, item) };
         }
-        let count = batch.len();
-        cell.claimed.set(count);
         cell.reported.set(0);
-        if count > 1 {
-            cell.batch.fill(count);
-        }
-        count
+        cell.batch.fill(batch.len());
+        Filled::Several
     }
 
-    /// Reports the ends of a worker's items up to `ended` (counted from the start of its claim) that have not been reported.
-    pub(crate) fn report(&mut self, worker: WorkerId, ended: usize) {
-        let pool = self.pool;
-        let cell = pool.cell(worker);
+    /// Reports the end of an item that was claimed alone.
+    pub(crate) fn report_one(&mut self, worker: WorkerId, item: Claimed) {
+        let Claimed { handle, pwq, owned_by_caller } = item;
+        self.step(Event::Finish { worker, item: handle, pwq, owned_by_caller });
+    }
+
+    /// Reports the ends of a worker's batch up to `ended` (counted from the start of its claim) that have not been reported.
+    pub(crate) fn report(&mut self, worker: WorkerId, cell: &WorkerCell, ended: usize) {
         for place in cell.reported.get()..ended {
             // SAFETY: the lock is held.
-            let Claimed { handle, pwq, owned_by_caller } = unsafe { cell.place(place) };
-            self.step(Event::Finish { worker, item: handle, pwq, owned_by_caller });
+            self.report_one(worker, unsafe { cell.place(place) });
         }
         if ended > cell.reported.get() {
             cell.reported.set(ended);
@@ -122,7 +149,7 @@ impl<'a> Hold<'a> {
             self.step(Event::Return(worker, claimed.handle));
         }
         let started = cell.batch.started();
-        self.report(worker, started.saturating_sub(1));
+        self.report(worker, cell, started.saturating_sub(1));
     }
 
     /// Recalls every batch, the last claimed first, so that items come back to the worklist in their order.
@@ -146,6 +173,33 @@ impl<'a> Hold<'a> {
         }
     }
 
+    /// Ends the hold of a worker that goes to run what it has claimed, and answers how it may wait for more before it reports.
+    /// With a single item claimed that is a lease for the item's pwq.
+    pub(crate) fn release_to_run(mut self, worker: WorkerId, filled: &Filled) -> Linger {
+        if !self.guard.core.may_linger(&self.guard.actions) {
+            self.release();
+            return Linger::No;
+        }
+        let linger = match filled {
+            Filled::One(claimed)
+                if self.pool.setup.shape == Shape::Inbox && self.pool.inbox.lease(claimed.pwq) =>
+            {
+                self.guard.leaseholder = Some(worker);
+                self.pool.lend(claimed.handle);
+                Linger::Lease(claimed.pwq)
+            }
+            _ => Linger::Spin,
+        };
+        self.release();
+        linger
+    }
+
+    /// The leaseholder is back at the lock: whatever it took has ended, and what comes goes by the lock again.
+    pub(crate) fn end_lease(&mut self) {
+        self.guard.leaseholder = None;
+        self.pool.leased.clear();
+    }
+
     /// Ends the hold: settles the stand-by mark, unlocks, issues the wake-ups. Answers how many were issued.
     pub(crate) fn release(mut self) -> u32 {
         if std::mem::take(&mut self.guard.actions.recall) {
@@ -156,12 +210,19 @@ impl<'a> Hold<'a> {
             self.settle();
         } else {
             self.guard.actions.stand_by = None;
-            let listed = u32::from(!self.guard.core.worklist().is_empty());
-            // Ordering: a hint for spinning workers.
-            if self.pool.listed.load(Ordering::Relaxed) != listed {
-                // Ordering: as above.
-                self.pool.listed.store(listed, Ordering::Relaxed);
+            let listed = !self.guard.core.worklist().is_empty();
+            if listed != self.guard.listed {
+                self.guard.listed = listed;
+                self.pool.listed.set(listed);
             }
+        }
+        let wanted = self.guard.core.wants_reports();
+        if wanted != self.guard.wants_reports {
+            self.guard.wants_reports = wanted;
+            self.pool.wants_reports.set(wanted);
+        }
+        if !self.guard.actions.has_deferred() {
+            return 0;
         }
         let deferred = self.deferred();
         let Hold { pool, guard, .. } = self;

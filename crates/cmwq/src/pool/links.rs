@@ -9,6 +9,8 @@ use std::ptr::NonNull;
 /// The items of one pool, for the holder of its lock.
 pub(super) struct Links<'a> {
     pub(super) pool: &'a Pool,
+    /// The worker that takes single items without the lock.
+    pub(super) leaseholder: Option<WorkerId>,
 }
 
 /// The header of a pending item.
@@ -57,6 +59,14 @@ impl Items for Links<'_> {
 
     fn set_inactive(&mut self, item: Handle, inactive: bool) {
         header(item).inactive.set(inactive);
+    }
+
+    fn leaseholder(&self) -> Option<WorkerId> {
+        self.leaseholder
+    }
+
+    fn is_leased(&self, item: Handle, function: usize) -> bool {
+        self.pool.leased.is(item, function)
     }
 
     fn started(&self, worker: WorkerId) -> usize {

@@ -2,6 +2,7 @@
 
 mod cells;
 mod hold;
+mod leased;
 mod links;
 mod pwq;
 mod registry;
@@ -9,7 +10,7 @@ mod shape;
 
 pub use cells::WakeVia;
 pub(crate) use cells::{Backend, WorkerCell};
-pub(crate) use hold::Hold;
+pub(crate) use hold::{Filled, Hold, Linger};
 pub(crate) use pwq::Pwq;
 pub(crate) use registry::{PoolKey, Registry};
 #[cfg(not(feature = "bench"))]
@@ -19,12 +20,12 @@ pub use shape::Shape;
 
 use crate::engine::Shared;
 use crate::item::{Handle, Header};
-use crate::stats::Counter;
+use crate::stats::{Counter, Hint};
 use crate::worker::WaitPolicy;
-use cmwq_core::id::{Sleeper, WorkerId};
+use cmwq_core::id::{PwqId, Sleeper, WorkerId};
 use cmwq_core::pool::{Actions, PoolConfig, PoolCore};
 use cmwq_core::time::Tick;
-use cmwq_ring::sync::{AtomicU32, Ordering};
+use cmwq_ring::sync::prefetch_for_write;
 use cmwq_ring::{CacheLine, Inbox, Lock, Waked};
 use cmwq_sys::futex::LinuxFutex;
 use cmwq_sys::topology::CpuSet;
@@ -35,6 +36,11 @@ use std::sync::{Arc, Weak};
 pub(crate) struct Guarded {
     pub(crate) core: PoolCore<Handle>,
     pub(crate) actions: Actions<Handle>,
+    /// What `listed` and `wants_reports` were last set to.
+    listed: bool,
+    wants_reports: bool,
+    /// The worker that may take single items without the lock, while the inbox says so.
+    leaseholder: Option<WorkerId>,
     /// Every pwq of this pool, by number, and whether a queue uses it. Boxed: queues and items hold their addresses.
     pwqs: Vec<(Box<Pwq>, bool)>,
 }
@@ -61,7 +67,11 @@ pub(crate) struct Pool {
     /// L.
     lock: CacheLine<Lock<Guarded, LinuxFutex>>,
     /// A mirror of "the worklist has items", for spinning workers of the older shapes.
-    listed: CacheLine<AtomicU32>,
+    listed: CacheLine<Hint>,
+    /// A mirror of "somebody waits for ends to be reported", for workers that spin before they report.
+    wants_reports: Hint,
+    /// W: what the leaseholder runs; on a line that only it writes.
+    leased: CacheLine<leased::Leased>,
     cells: cells::Cells,
     /// I.
     pub(crate) setup: PoolSetup,
@@ -91,8 +101,17 @@ impl Pool {
         Arc::new_cyclic(|this| Pool {
             this: Weak::clone(this),
             inbox: CacheLine(Inbox::new(Sleeper::Manager)),
-            lock: CacheLine(Lock::new(Guarded { core, actions: Actions::default(), pwqs: Vec::new() })),
-            listed: CacheLine(AtomicU32::new(0)),
+            lock: CacheLine(Lock::new(Guarded {
+                core,
+                actions: Actions::default(),
+                listed: false,
+                wants_reports: false,
+                leaseholder: None,
+                pwqs: Vec::new(),
+            })),
+            listed: CacheLine::default(),
+            wants_reports: Hint::default(),
+            leased: CacheLine::default(),
             cells: cells::Cells::new(),
             setup,
             engine,
@@ -151,19 +170,27 @@ impl Pool {
         }
     }
 
+    /// Tells the processor that a push follows.
+    #[inline]
+    pub(crate) fn expect_push(&self) {
+        if self.setup.shape == Shape::Inbox {
+            prefetch_for_write(&raw const *self.inbox);
+        }
+    }
+
     /// Step P3 and P4 of a submission: pushes an item whose PENDING and fields are the caller's, and issues the wake-up
     /// the push may owe.
     ///
     /// # Safety
     /// W1 one claimer: the caller owns the item. W5 pending keeps alive: a reference goes with it.
     #[inline]
-    pub(crate) unsafe fn submit(&self, item: NonNull<Header>) {
+    pub(crate) unsafe fn submit(&self, item: NonNull<Header>, pwq: PwqId) {
         if self.setup.shape != Shape::Inbox {
             // SAFETY: passed on.
             return unsafe { self.submit_locked(item) };
         }
         // SAFETY: passed on.
-        if let Some(sleeper) = unsafe { self.inbox.push(item) } {
+        if let Some(sleeper) = unsafe { self.inbox.push(item, pwq) } {
             self.submit_wakes.add(1);
             self.wake(sleeper);
         }
@@ -187,10 +214,32 @@ impl Pool {
         }
     }
 
-    /// Whether there is something a spinning worker should look at. A hint.
-    pub(crate) fn has_work(&self) -> bool {
-        // Ordering: a hint; the look under the lock decides.
-        self.inbox.has_items() || self.listed.load(Ordering::Relaxed) != 0
+    /// Whether there is something for a worker that spins: an item, or somebody who waits for its report. A hint.
+    pub(crate) fn poll(&self) -> bool {
+        let items = if self.setup.shape == Shape::Inbox { self.inbox.has_items() } else { self.listed.get() };
+        items || self.wants_reports.get()
+    }
+
+    /// Leaseholder: whether it should try to take an item. A hint.
+    pub(crate) fn poll_leased(&self, pwq: PwqId) -> bool {
+        !self.inbox.is_leased(pwq) || self.wants_reports.get()
+    }
+
+    /// Leaseholder, inside no item: takes an item without the lock. `None`: none is there, or the lease has ended.
+    pub(crate) fn take_leased(&self, pwq: PwqId) -> Option<Handle> {
+        // Before the take: whoever drains the inbox after it must not find the item that has ended.
+        self.leased.clear();
+        let item = Handle(self.inbox.take_one(pwq)?);
+        self.lend(item);
+        Some(item)
+    }
+
+    /// Leaseholder: it will be inside this item.
+    fn lend(&self, item: Handle) {
+        // SAFETY: W5 pending keeps alive: taken, and not started.
+        if unsafe { item.0.as_ref() }.vtable.owned_by_caller {
+            self.leased.set(item, crate::item::function_of(item));
+        }
     }
 
     /// Items started so far, over all workers.

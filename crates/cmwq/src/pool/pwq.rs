@@ -1,6 +1,7 @@
 //! The joint of one queue with one pool.
 
 use super::Pool;
+use crate::item::Header;
 use crate::stats::Counter;
 use cmwq_core::id::PwqId;
 use cmwq_ring::{CacheLine, Departures};
@@ -33,6 +34,16 @@ impl Pwq {
     pub(crate) fn pool(&self) -> &Pool {
         // SAFETY: the pool owns its pwqs and is not moved (it lives in an `Arc`).
         unsafe { self.pool.as_ref() }
+    }
+
+    /// Steps P3 and P4 of a submission; see [`Pool::submit`].
+    ///
+    /// # Safety
+    /// As for [`Pool::submit`]; the item is addressed to this pwq.
+    #[inline]
+    pub(crate) unsafe fn submit(&self, item: NonNull<Header>) {
+        // SAFETY: passed on.
+        unsafe { self.pool().submit(item, self.id) };
     }
 
     /// `count` items that arrived at the phase of `slot` have ended; wakes flushes that wait for them.

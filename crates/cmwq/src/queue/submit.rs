@@ -112,7 +112,7 @@ impl QueueInner {
             return Submit::Queued;
         }
         // SAFETY: claimed, addressed, and a reference goes with it.
-        unsafe { self.pwq(to).pool().submit(item) };
+        unsafe { self.pwq(to).submit(item) };
         Submit::Queued
     }
 
@@ -139,7 +139,7 @@ impl QueueInner {
         }
         self.address(to, phase, header, place);
         // SAFETY: claimed and addressed; its owner keeps it alive.
-        unsafe { self.pwq(to).pool().submit(item) };
+        unsafe { self.pwq(to).submit(item) };
         Submit::Queued
     }
 
@@ -157,7 +157,7 @@ impl QueueInner {
         // SAFETY: exclusively the caller's.
         self.address(to, phase, unsafe { item.as_ref() }, place);
         // SAFETY: passed on.
-        unsafe { self.pwq(to).pool().submit(item) };
+        unsafe { self.pwq(to).submit(item) };
         Ok(())
     }
 
@@ -177,6 +177,8 @@ impl QueueInner {
     /// Step P1. Answers the phase the arrival is confirmed at (F1 arrival first).
     #[inline]
     pub(crate) fn arrive(&self, to: Slot, item: Option<NonNull<Header>>) -> Result<u32, Refusal> {
+        // The push will need the inbox's line; it may travel while the arrival waits for the caller's own stores.
+        self.pwq(to).pool().expect_push();
         let leaf = &self.arrivals[to.leaf as usize];
         let mut word = self.word.read();
         loop {

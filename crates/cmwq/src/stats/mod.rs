@@ -4,4 +4,4 @@ mod snapshot;
 mod worker;
 
 pub use snapshot::{PoolStats, Stats};
-pub(crate) use worker::{Counter, WorkerStats};
+pub(crate) use worker::{Counter, Hint, WorkerStats};

@@ -3,7 +3,7 @@
 use cmwq_ring::sync::{AtomicU64, Ordering};
 use std::panic::Location;
 use std::ptr;
-use std::sync::atomic::AtomicPtr;
+use std::sync::atomic::{AtomicBool, AtomicPtr};
 
 /// A counter that one thread writes, or several write rarely. Relaxed: a number for people, ordering nothing.
 #[derive(Debug, Default)]
@@ -25,6 +25,20 @@ impl Counter {
     }
 
     pub(crate) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// A yes or no that is only a hint: what acts on it decides again under a lock. Relaxed.
+#[derive(Debug, Default)]
+pub(crate) struct Hint(AtomicBool);
+
+impl Hint {
+    pub(crate) fn set(&self, value: bool) {
+        self.0.store(value, Ordering::Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }

@@ -1,13 +1,13 @@
 //! The life of a worker thread.
 //!
-//! Steps: L1 take the lock and report what has ended; L2 take the inbox; L3 ask the core; L4 unlock and wake; L5 run;
+//! Steps: L1 take the inbox; L2 ask the core; L3 unlock and wake; L4 run; L5 take the lock and report what has ended;
 //! again. With nothing to do: spin if nobody else is up, then announce the sleep, tell the core, leave the stand-by mark
 //! (all in one hold, in this order), unlock, sleep.
 
 use super::Runner;
 use super::current;
 use super::wait::Patience;
-use crate::pool::{Hold, Pool};
+use crate::pool::{Hold, Linger, Pool};
 use cmwq_core::id::WorkerId;
 use cmwq_core::pool::{Event, Verdict};
 use cmwq_core::time::Span;
@@ -22,16 +22,19 @@ pub(crate) fn run(pool: &Pool, id: WorkerId) {
     hold.step(Event::Started(id));
     let mut spun = false;
     loop {
-        runner.report(&mut hold);
         hold.drain();
         hold.step(Event::Look(id));
         match hold.verdict() {
             Verdict::Run => {
-                let count = hold.fill(id);
-                hold.release();
-                runner.run_claimed(count);
+                let filled = hold.fill(runner.cell());
+                let linger = hold.release_to_run(id, &filled);
+                runner.run_claimed(&filled);
+                spun = runner.linger(linger, &patience);
                 hold = runner.hold();
-                spun = false;
+                if linger != Linger::No {
+                    hold.end_lease();
+                }
+                runner.report(&mut hold, &filled);
             }
             Verdict::Again => {
                 hold.release();
@@ -45,7 +48,7 @@ pub(crate) fn run(pool: &Pool, id: WorkerId) {
             }
             Verdict::Rest { spin } if spin && !spun => {
                 hold.release();
-                spun = !patience.spin(pool.setup.wait, || pool.has_work());
+                spun = !patience.spin(pool.setup.wait, || pool.poll());
                 hold = runner.hold();
             }
             Verdict::Rest { .. } => {

@@ -1,8 +1,9 @@
 //! What a worker carries from one hold of the lock to the next.
 
 use super::clock;
-use crate::item::{Claimed, Header};
-use crate::pool::{Hold, Pool, Pwq, WorkerCell};
+use super::wait::Patience;
+use crate::item::{Handle, Header};
+use crate::pool::{Filled, Hold, Linger, Pool, Pwq, WorkerCell};
 use cmwq_core::id::WorkerId;
 use cmwq_core::time::Tick;
 use std::cell::Cell;
@@ -33,6 +34,8 @@ pub(crate) struct Runner<'a> {
     looks: Cell<u8>,
 }
 
+/// Items taken under one lease before the worker goes by the lock again, where the pool's times are kept.
+const LEASED_MAX: u32 = 256;
 /// Looks between two readings of the clock while items are short. A stale time makes a busy worker seem less lively, so
 /// that a woken one joins in rather than watches.
 const LOOKS_PER_CLOCK: u8 = 16;
@@ -78,23 +81,22 @@ impl<'a> Runner<'a> {
         self.item.get().map(|item| (item, self.queue.get()))
     }
 
-    /// Runs what the worker has claimed: one item directly, several through the batch word.
-    pub(super) fn run_claimed(&self, count: usize) {
-        if count == 1 {
-            // SAFETY: a single item is in no batch: nobody takes it back.
-            self.run_one(unsafe { self.cell.place(0) });
-        } else {
-            while let Some(place) = self.cell.batch.take() {
-                // SAFETY: the batch word has given the place to this worker.
-                self.run_one(unsafe { self.cell.place(place) });
+    /// Runs what the worker has claimed.
+    pub(super) fn run_claimed(&self, filled: &Filled) {
+        match filled {
+            Filled::One(claimed) => self.run_one(claimed.handle),
+            Filled::Several => {
+                while let Some(place) = self.cell.batch.take() {
+                    // SAFETY: the batch word has given the place to this worker.
+                    self.run_one(unsafe { self.cell.place(place) }.handle);
+                }
             }
         }
         self.publish_departures();
         self.cell.stats.end();
     }
 
-    fn run_one(&self, claimed: Claimed) {
-        let item = claimed.handle.0;
+    fn run_one(&self, Handle(item): Handle) {
         // SAFETY: W5 pending keeps alive: the item is claimed and not started.
         let header = unsafe { item.as_ref() };
         let pwq = header.pwq.get().expect("a pushed item names its pwq (W1)");
@@ -112,8 +114,31 @@ impl<'a> Runner<'a> {
         self.depart(pwq, slot);
     }
 
-    /// Ends of one pwq and phase are published together, for they are owed to the same flushes; the others' are
-    /// published before the next item runs: it may wait for such a flush.
+    /// Waits for more before the report, so that dense items cost one hold each, or none: the worker still counts as busy with
+    /// what it has run, and under a lease further items take that item's `max_active` place. Answers whether it waited as
+    /// long as the policy says and nothing came.
+    pub(super) fn linger(&self, linger: Linger, patience: &Patience) -> bool {
+        let policy = self.pool.setup.wait;
+        let pwq = match linger {
+            Linger::No => return false,
+            Linger::Spin => return !patience.spin(policy, || self.pool.poll()),
+            Linger::Lease(pwq) => pwq,
+        };
+        for _ in 0..LEASED_MAX {
+            let come = || self.pool.poll_leased(pwq);
+            if !come() && !patience.spin(policy, come) {
+                return true;
+            }
+            let Some(item) = self.pool.take_leased(pwq) else { return false };
+            self.run_one(item);
+            self.publish_departures();
+            self.cell.stats.end();
+        }
+        false
+    }
+
+    /// Ends of one pwq and phase are published together, for they are owed to the same flushes; the others' are published
+    /// before the next item runs: it may wait for such a flush.
     fn publish_departures_unless(&self, pwq: NonNull<Pwq>, slot: u8) {
         if self.leaving.get().is_some_and(|run| run.pwq != pwq || run.slot != slot) {
             self.publish_departures();
@@ -135,12 +160,11 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Reports everything that has ended to the core. Before a look.
-    pub(super) fn report(&self, hold: &mut Hold<'_>) {
-        let claimed = self.cell.claimed.get();
-        let ended = if claimed > 1 { self.cell.batch.started() } else { claimed };
-        hold.report(self.id, ended);
-        self.cell.claimed.set(0);
-        self.cell.reported.set(0);
+    /// Reports what has ended of a claim that has been run. Before a look.
+    pub(super) fn report(&self, hold: &mut Hold<'_>, filled: &Filled) {
+        match filled {
+            Filled::One(claimed) => hold.report_one(self.id, *claimed),
+            Filled::Several => hold.report(self.id, self.cell, self.cell.batch.started()),
+        }
     }
 }

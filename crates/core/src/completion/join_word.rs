@@ -76,7 +76,11 @@ impl JoinWord {
     }
 
     const fn unless_done(self, bits: u32) -> Step<JoinWord, Joining> {
-        if self.is_done() { Step::Keep(Joining::Ready) } else { Step::Write(JoinWord(bits), Joining::Pending) }
+        if self.is_done() {
+            Step::Keep(Joining::Ready)
+        } else {
+            Step::Write(JoinWord(bits), Joining::Pending)
+        }
     }
 
     /// Handle: a thread is about to sleep.

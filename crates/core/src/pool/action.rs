@@ -117,6 +117,11 @@ impl<I: Copy> Default for Actions<I> {
 }
 
 impl<I: Copy> Actions<I> {
+    /// Whether anything is to be performed after unlock.
+    pub fn has_deferred(&self) -> bool {
+        !self.wake.is_empty() || self.cull_at.is_some() || self.retry_at.is_some()
+    }
+
     /// Forgets what an earlier hold decided.
     pub fn clear(&mut self) {
         self.verdict = Verdict::None;

@@ -20,6 +20,7 @@ struct Entry<I> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct BusySet<I> {
     buckets: Vec<Vec<Entry<I>>>,
+    len: usize,
 }
 
 /// Spreads the low bits of a handle; deterministic, so that a recorded run replays.
@@ -32,14 +33,20 @@ impl Hasher for Mix {
     }
     fn write(&mut self, bytes: &[u8]) {
         for &byte in bytes {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            self.write_u64(u64::from(byte));
         }
+    }
+    fn write_u64(&mut self, value: u64) {
+        self.0 = (self.0 ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+    fn write_usize(&mut self, value: usize) {
+        self.write_u64(value as u64);
     }
 }
 
 impl<I: Copy + Eq + Hash> BusySet<I> {
     pub(super) fn new() -> Self {
-        BusySet { buckets: Vec::new() }
+        BusySet { buckets: Vec::new(), len: 0 }
     }
 
     fn bucket(item: I) -> usize {
@@ -52,6 +59,7 @@ impl<I: Copy + Eq + Hash> BusySet<I> {
         if self.buckets.is_empty() {
             self.buckets.resize(BUCKETS, Vec::new());
         }
+        self.len += 1;
         self.buckets[Self::bucket(item)].push(Entry { item, function, worker });
     }
 
@@ -59,17 +67,19 @@ impl<I: Copy + Eq + Hash> BusySet<I> {
         let Some(bucket) = self.buckets.get_mut(Self::bucket(item)) else { return };
         if let Some(at) = bucket.iter().position(|e| e.item == item && e.worker == worker) {
             bucket.swap_remove(at);
+            self.len -= 1;
         }
     }
 
     /// The workers that have claimed this very item and not reported its end. Several: an item that has ended may run
     /// elsewhere before its end is reported.
     pub(super) fn find(&self, item: I, function: usize) -> impl Iterator<Item = WorkerId> {
-        let bucket = self.buckets.get(Self::bucket(item)).into_iter().flatten();
+        let bucket = if self.len == 0 { None } else { self.buckets.get(Self::bucket(item)) };
+        let bucket = bucket.into_iter().flatten();
         bucket.filter(move |e| e.item == item && e.function == function).map(|e| e.worker)
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.buckets.iter().all(Vec::is_empty)
+        self.len == 0
     }
 }

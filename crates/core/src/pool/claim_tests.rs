@@ -284,6 +284,32 @@ fn items_given_back_stand_before_all_others_in_their_order() {
     assert_eq!(driver.batch(W1)[0], items[1]);
 }
 
+#[test]
+fn items_given_back_by_several_workers_stand_in_the_order_in_which_they_were_claimed() {
+    let mut driver = Driver::with_idle(PoolConfig { workers_max: 3, ..eager() }, 100, 3);
+    let items = driver.submit_new(40);
+    for worker in [W2, W1, W0] {
+        driver.wake(worker);
+        driver.start(worker);
+    }
+    let holders: Vec<WorkerId> = driver.core.batch_holders().collect();
+    assert_eq!(holders, [W2, W1, W0]);
+    driver.recall_all();
+    let _ = driver.settle();
+    let started: Vec<u32> = driver.started.iter().map(|s| s.1).collect();
+    let left: Vec<u32> = items.into_iter().filter(|item| !started.contains(item)).collect();
+    assert_eq!(driver.worklist(), left);
+}
+
+#[test]
+fn a_single_claimed_item_is_not_taken_back() {
+    let mut driver = Driver::with_idle(eager(), 100, 2);
+    let items = driver.submit_new(1);
+    driver.wake(W1);
+    assert!(!driver.cancel(items[0]), "its worker is about to start it");
+    assert_eq!(driver.start(W1), Some(items[0]));
+}
+
 // ---- withdrawing ----
 
 #[test]

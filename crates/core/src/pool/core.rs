@@ -26,6 +26,8 @@ pub struct PoolCore<I: Copy + Eq + Hash> {
     busy: BusySet<I>,
     /// Items punted to the worker that runs the same item.
     nr_scheduled: u32,
+    /// Items that wait behind `max_active`.
+    nr_inactive: u32,
     pub(super) nr_workers: u32,
     pub(super) nr_starting: u32,
     pub(super) nr_awake: u32,
@@ -64,6 +66,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
             gates: Vec::new(),
             busy: BusySet::new(),
             nr_scheduled: 0,
+            nr_inactive: 0,
             nr_workers: 0,
             nr_starting: 0,
             nr_awake: 0,
@@ -94,6 +97,9 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     }
 
     /// One event. `now` never runs backwards by more than the clocks of two CPUs differ.
+    ///
+    /// Inlined, so that a driver that names its event calls what serves it.
+    #[inline(always)]
     pub fn step<S: Items<Item = I>>(
         &mut self,
         now: Tick,
@@ -132,7 +138,10 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     fn arrive<S: Items<Item = I>>(&mut self, items: &mut S, item: I, actions: &mut Actions<I>) {
         match self.gates[items.pwq(item).index()].arrive(items, item) {
             Admission::Active => self.worklist.push_back(items, item),
-            Admission::Inactive => actions.recall |= !self.batches.is_empty(),
+            Admission::Inactive => {
+                self.nr_inactive += 1;
+                actions.recall |= !self.batches.is_empty();
+            }
         }
     }
 
@@ -153,6 +162,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
             self.workers[worker.index()].nr_reported += 1;
         }
         if let Some(next) = self.gates[pwq.index()].finish(items) {
+            self.nr_inactive -= 1;
             self.worklist.push_back(items, next);
         }
     }
@@ -175,6 +185,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     fn cancel<S: Items<Item = I>>(&mut self, items: &mut S, item: I) {
         let gate = items.pwq(item).index();
         if items.is_inactive(item) {
+            self.nr_inactive -= 1;
             self.gates[gate].unlink(items, item);
             return;
         }
@@ -191,6 +202,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
             None => self.worklist.unlink(items, item),
         }
         if let Some(next) = self.gates[gate].finish(items) {
+            self.nr_inactive -= 1;
             self.worklist.push_back(items, next);
         }
     }
@@ -316,13 +328,25 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         actions.batch.push(item);
     }
 
-    /// The worker inside whose function this very item is now; one that has come past it in its batch is not.
+    /// The worker inside whose function this very item is now; one that has come past it in its batch, or under a lease, is
+    /// not.
     fn runner<S: Items<Item = I>>(&self, items: &S, item: I, function: usize) -> Option<WorkerId> {
-        self.busy.find(item, function).find(|&worker| {
+        let leaseholder = items.leaseholder();
+        let mut claimers = self.busy.find(item, function).filter(|&worker| Some(worker) != leaseholder);
+        let runner = claimers.find(|&worker| {
             let slot = &self.workers[worker.index()];
             let place = slot.batch.iter().position(|&i| i == item);
             place.is_none_or(|at| slot.nr_reported as usize + at + 1 >= items.started(worker))
-        })
+        });
+        runner.or_else(|| leaseholder.filter(|_| items.is_leased(item, function)))
+    }
+
+    /// Whether the worker that has just claimed may wait for more before it reports: it is alone, nothing is left for others
+    /// to run or wait for, and whoever covers has been chosen already (`actions` ask for nobody).
+    pub fn may_linger(&self, actions: &Actions<I>) -> bool {
+        let alone = self.nr_awake + self.nr_busy == 1 && self.nr_starting == 0;
+        let nobody_asked = actions.stand_by.is_none() && actions.wake.is_empty() && !actions.recall;
+        alone && nobody_asked && self.worklist.is_empty() && !self.wants_reports()
     }
 
     // ---- who looks next ----
@@ -562,6 +586,12 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     /// Who watches.
     pub fn watcher(&self) -> Option<WorkerId> {
         self.watch.map(|w| w.worker)
+    }
+
+    /// Whether somebody waits for ends to be reported: an item behind `max_active` or behind the same item, or the end of
+    /// the pool. A worker with nothing to run then does not linger before it reports.
+    pub fn wants_reports(&self) -> bool {
+        self.nr_inactive > 0 || self.nr_scheduled > 0 || self.closing
     }
 
     /// Whether no caller-owned item runs.

@@ -2,8 +2,14 @@
 //!
 //! One word, so that a push learns in the same step whether anybody looks (invariant `B1 baton`). The handle in
 //! `List` is the most recent push; the rest hangs behind it, newest first.
+//!
+//! The lease: a worker that is up, alone in its pool and holds the `max_active` place of an item it has ended may leave
+//! `Leased` with the number of that item's pwq. A first push from that pwq makes it `One`, and the leaseholder may
+//! take that item without the pool lock: the item gets the place of the ended one. Anything else - a second push, a push
+//! from another pwq, a take or a stand-by mark under the lock - ends the lease in the same step, so that who takes what is
+//! decided on this word alone (invariant `B5 lease`).
 
-use crate::id::Sleeper;
+use crate::id::{PwqId, Sleeper};
 use crate::step::Step;
 
 /// The value of a pool's inbox.
@@ -15,6 +21,10 @@ pub enum InboxWord<I> {
     StandBy(Sleeper),
     /// Items submitted; whoever was obliged to look still is.
     List(I),
+    /// Nothing submitted; the leaseholder looks, and may take one item of this pwq without the lock.
+    Leased(PwqId),
+    /// One item submitted, which the leaseholder may take without the lock.
+    One(I),
 }
 
 /// What a push learns.
@@ -40,31 +50,53 @@ pub enum Taken<I> {
 }
 
 impl<I: Copy> InboxWord<I> {
-    /// A submission adds `item`.
-    pub const fn push(self, item: I) -> Step<InboxWord<I>, Pushed<I>> {
-        let pushed = match self {
-            InboxWord::Empty => Pushed { below: None, wake: None },
-            InboxWord::StandBy(sleeper) => Pushed { below: None, wake: Some(sleeper) },
-            InboxWord::List(below) => Pushed { below: Some(below), wake: None },
+    /// A submission adds `item` of a pwq.
+    pub fn push(self, item: I, pwq: PwqId) -> Step<InboxWord<I>, Pushed<I>> {
+        let (below, wake) = match self {
+            InboxWord::Leased(leased) if leased == pwq => {
+                return Step::Write(InboxWord::One(item), Pushed { below: None, wake: None });
+            }
+            InboxWord::Empty | InboxWord::Leased(_) => (None, None),
+            InboxWord::StandBy(sleeper) => (None, Some(sleeper)),
+            InboxWord::List(below) | InboxWord::One(below) => (Some(below), None),
         };
-        Step::Write(InboxWord::List(item), pushed)
+        Step::Write(InboxWord::List(item), Pushed { below, wake })
     }
 
-    /// A worker that holds the pool lock takes everything.
-    pub const fn take(self) -> Step<InboxWord<I>, Taken<I>> {
+    /// A worker that holds the pool lock takes everything. Ends a lease.
+    pub fn take(self) -> Step<InboxWord<I>, Taken<I>> {
         match self {
             InboxWord::Empty => Step::Keep(Taken::Nothing),
+            InboxWord::Leased(_) => Step::Write(InboxWord::Empty, Taken::Nothing),
             InboxWord::StandBy(sleeper) => Step::Write(InboxWord::Empty, Taken::Withdrawn(sleeper)),
-            InboxWord::List(item) => Step::Write(InboxWord::Empty, Taken::List(item)),
+            InboxWord::List(item) | InboxWord::One(item) => Step::Write(InboxWord::Empty, Taken::List(item)),
         }
     }
 
     /// A worker that holds the pool lock and will not look again leaves the baton to whoever pushes next. `false`:
     /// there are items, look again. Never writes over a list (a blind store would lose it).
-    pub const fn stand_by(self, sleeper: Sleeper) -> Step<InboxWord<I>, bool> {
+    pub fn stand_by(self, sleeper: Sleeper) -> Step<InboxWord<I>, bool> {
         match self {
-            InboxWord::Empty | InboxWord::StandBy(_) => Step::Write(InboxWord::StandBy(sleeper), true),
-            InboxWord::List(_) => Step::Keep(false),
+            InboxWord::Empty | InboxWord::StandBy(_) | InboxWord::Leased(_) => {
+                Step::Write(InboxWord::StandBy(sleeper), true)
+            }
+            InboxWord::List(_) | InboxWord::One(_) => Step::Keep(false),
+        }
+    }
+
+    /// A worker that holds the pool lock and is alone takes a lease. `false`: something is there.
+    pub fn lease(self, pwq: PwqId) -> Step<InboxWord<I>, bool> {
+        match self {
+            InboxWord::Empty => Step::Write(InboxWord::Leased(pwq), true),
+            _ => Step::Keep(false),
+        }
+    }
+
+    /// The leaseholder, without the lock, takes the one item and keeps the lease. `None`: nothing, or the lease has ended.
+    pub fn take_one(self, pwq: PwqId) -> Step<InboxWord<I>, Option<I>> {
+        match self {
+            InboxWord::One(item) => Step::Write(InboxWord::Leased(pwq), Some(item)),
+            _ => Step::Keep(None),
         }
     }
 }

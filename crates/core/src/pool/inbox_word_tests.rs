@@ -1,19 +1,26 @@
 use super::*;
-use crate::id::WorkerId;
+use crate::id::{PwqId, WorkerId};
+
+const P: PwqId = PwqId(3);
+const OTHER: PwqId = PwqId(4);
 
 const SLEEPERS: [Sleeper; 3] = [Sleeper::Manager, Sleeper::Worker(WorkerId(0)), Sleeper::Worker(WorkerId(7))];
 
 fn all_words() -> Vec<InboxWord<u32>> {
     let marks = SLEEPERS.into_iter().map(InboxWord::StandBy);
-    [InboxWord::Empty, InboxWord::List(1), InboxWord::List(2)].into_iter().chain(marks).collect()
+    let items = [InboxWord::List(1), InboxWord::List(2), InboxWord::One(1)];
+    let leases = [InboxWord::Leased(P), InboxWord::Leased(OTHER)];
+    [InboxWord::Empty].into_iter().chain(items).chain(leases).chain(marks).collect()
 }
 
 #[test]
 fn a_push_always_becomes_the_head_and_links_to_the_old_one() {
     for word in all_words() {
-        let Step::Write(after, pushed) = word.push(9) else { panic!("a push always writes") };
-        assert_eq!(after, InboxWord::List(9));
-        assert_eq!(pushed.below, if let InboxWord::List(old) = word { Some(old) } else { None });
+        let Step::Write(after, pushed) = word.push(9, P) else { panic!("a push always writes") };
+        let one = word == InboxWord::Leased(P);
+        assert_eq!(after, if one { InboxWord::One(9) } else { InboxWord::List(9) });
+        let below = if let InboxWord::List(old) | InboxWord::One(old) = word { Some(old) } else { None };
+        assert_eq!(pushed.below, below);
     }
 }
 
@@ -21,19 +28,19 @@ fn a_push_always_becomes_the_head_and_links_to_the_old_one() {
 fn exactly_the_push_that_replaces_a_mark_owes_its_wake_up() {
     for sleeper in SLEEPERS {
         let mut word = InboxWord::StandBy(sleeper);
-        assert_eq!(word.push(1).apply(&mut word).wake, Some(sleeper));
-        assert_eq!(word.push(2).apply(&mut word).wake, None, "the first push has taken it on");
+        assert_eq!(word.push(1, P).apply(&mut word).wake, Some(sleeper));
+        assert_eq!(word.push(2, P).apply(&mut word).wake, None, "the first push has taken it on");
     }
-    assert_eq!(InboxWord::Empty.push(1).apply(&mut InboxWord::Empty.clone()).wake, None);
+    assert_eq!(InboxWord::Empty.push(1, P).apply(&mut InboxWord::Empty.clone()).wake, None);
 }
 
 #[test]
 fn a_take_leaves_the_word_empty_and_says_what_was_there() {
     for word in all_words() {
         let expected = match word {
-            InboxWord::Empty => Taken::Nothing,
+            InboxWord::Empty | InboxWord::Leased(_) => Taken::Nothing,
             InboxWord::StandBy(sleeper) => Taken::Withdrawn(sleeper),
-            InboxWord::List(item) => Taken::List(item),
+            InboxWord::List(item) | InboxWord::One(item) => Taken::List(item),
         };
         let mut after = word;
         assert_eq!(word.take().apply(&mut after), expected);
@@ -47,7 +54,7 @@ fn a_mark_never_replaces_a_list() {
         for sleeper in SLEEPERS {
             let mut after = word;
             let stands_by = word.stand_by(sleeper).apply(&mut after);
-            let has_items = matches!(word, InboxWord::List(_));
+            let has_items = matches!(word, InboxWord::List(_) | InboxWord::One(_));
             assert_eq!(stands_by, !has_items);
             assert_eq!(after, if has_items { word } else { InboxWord::StandBy(sleeper) });
         }
@@ -70,7 +77,7 @@ fn whenever_items_are_there_somebody_looks_or_has_been_told() {
             return;
         }
         let mut pushed = state;
-        pushed.looker |= pushed.word.push(depth).apply(&mut pushed.word).wake.is_some();
+        pushed.looker |= pushed.word.push(depth, P).apply(&mut pushed.word).wake.is_some();
         walk(pushed, depth - 1);
         if state.looker {
             let mut taken = state;
@@ -82,4 +89,41 @@ fn whenever_items_are_there_somebody_looks_or_has_been_told() {
         }
     }
     walk(State { word: InboxWord::StandBy(Sleeper::Manager), looker: false }, 12);
+}
+
+#[test]
+fn a_lease_lets_one_item_of_its_pwq_be_taken_and_goes_on() {
+    let mut word = InboxWord::Empty;
+    assert!(word.lease(P).apply(&mut word));
+    assert_eq!(word.take_one(P).apply(&mut word), None, "nothing is there");
+    for item in 1..4 {
+        assert_eq!(word.push(item, P).apply(&mut word), Pushed { below: None, wake: None });
+        assert_eq!(word.take_one(P).apply(&mut word), Some(item));
+        assert_eq!(word, InboxWord::Leased(P));
+    }
+}
+
+#[test]
+fn whatever_else_happens_ends_the_lease() {
+    let leased = InboxWord::Leased(P);
+    let one = leased.push(1, P).after(leased);
+    let ends = [
+        leased.push(1, OTHER).after(leased),
+        one.push(2, P).after(one),
+        leased.take().after(leased),
+        one.take().after(one),
+        leased.stand_by(Sleeper::Manager).after(leased),
+    ];
+    for word in ends {
+        assert_eq!(word.take_one(P).after(word), word, "{word:?}: the leaseholder takes nothing");
+        assert!(!matches!(word, InboxWord::Leased(_)));
+    }
+    assert_eq!(one.take(), Step::Write(InboxWord::Empty, Taken::List(1)), "its item is not lost");
+}
+
+#[test]
+fn a_lease_is_taken_only_of_an_empty_inbox() {
+    for word in all_words() {
+        assert_eq!(matches!(word.lease(P), Step::Write(..)), word == InboxWord::Empty, "{word:?}");
+    }
 }

@@ -106,7 +106,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     }
 
     fn is_pending(&self, outside: &Outside<'_, I>) -> bool {
-        !self.worklist.is_empty() || matches!(outside.inbox, InboxWord::List(_))
+        !self.worklist.is_empty() || matches!(outside.inbox, InboxWord::List(_) | InboxWord::One(_))
     }
 
     fn woken_exists(&self, outside: &Outside<'_, I>) -> bool {

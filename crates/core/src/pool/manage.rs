@@ -225,6 +225,8 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         if pending && slow && self.nr_awake == 0 {
             self.watch = None;
             self.set_awake(worker);
+            // What a stuck worker has claimed and not started is taken back from it.
+            actions.recall |= self.has_batches();
             return;
         }
         let idle_look = started == 0 && !pending;

@@ -139,8 +139,12 @@ impl Driver {
         }
     }
 
-    /// Takes back what a worker has claimed and not started, and reports what it has come past.
+    /// Takes back what a worker has claimed and not started, and reports what it has come past. A single item is in no
+    /// batch: its worker is about to start it.
     fn recall(&mut self, worker: WorkerId) {
+        if !self.core.has_batch(worker) {
+            return;
+        }
         let thread = &mut self.threads[worker.index()];
         let (from, to) = thread.batch.recall().apply(&mut thread.batch);
         for place in (from..to).rev() {
@@ -155,9 +159,8 @@ impl Driver {
     }
 
     pub(super) fn recall_all(&mut self) {
-        for worker in 0..self.threads.len() as u32 {
-            self.recall(WorkerId(worker));
-        }
+        let holders: Vec<WorkerId> = self.core.batch_holders().collect();
+        holders.into_iter().rev().for_each(|worker| self.recall(worker));
     }
 
     fn report(&mut self, worker: WorkerId) {
@@ -223,7 +226,7 @@ impl Driver {
     /// A submission pushes an item, and wakes whom it must; perhaps while somebody holds the lock.
     pub(super) fn push(&mut self, item: u32) {
         assert!(!core::mem::replace(&mut self.pending[item as usize], true), "{item} is pending");
-        let pushed = self.inbox.push(item).apply(&mut self.inbox);
+        let pushed = self.inbox.push(item, self.items.pwq(item)).apply(&mut self.inbox);
         self.below[item as usize] = pushed.below;
         if let Some(sleeper) = pushed.wake {
             self.wake_up(sleeper);
@@ -237,14 +240,20 @@ impl Driver {
         new
     }
 
-    /// A canceller withdraws a pending item.
-    pub(super) fn cancel(&mut self, item: u32) {
-        assert!(core::mem::replace(&mut self.pending[item as usize], false), "{item} is not pending");
+    /// A canceller withdraws a pending item. `false`: its worker is about to start it.
+    pub(super) fn cancel(&mut self, item: u32) -> bool {
+        assert!(self.pending[item as usize], "{item} is not pending");
         self.take();
         self.recall_all();
-        self.step(Event::Cancel(item));
+        let starts =
+            (0..self.threads.len() as u32).any(|worker| self.batch(WorkerId(worker)).contains(&item));
+        if !starts {
+            self.pending[item as usize] = false;
+            self.step(Event::Cancel(item));
+        }
         self.step(Event::Cover);
         let _ = self.settle();
+        !starts
     }
 
     /// The manager thread looks after the pool, whether woken or by its clock.

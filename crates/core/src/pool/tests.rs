@@ -210,14 +210,24 @@ fn only_the_one_awake_worker_may_spin() {
 }
 
 #[test]
-fn a_worker_told_to_end_leaves_the_stand_by_in_place() {
+fn a_worker_told_to_end_leaves_the_inbox_to_others() {
     let config = PoolConfig { idle_floor: 1, idle_timeout: Span(0), ..eager() };
     let mut driver = Driver::with_idle(config, 100, 3);
     driver.cull();
     assert_eq!((driver.state(W0), driver.state(W2)), (State::Dying, State::Idle));
     assert_eq!(driver.inbox, InboxWord::StandBy(Sleeper::Worker(W2)));
+    let items = driver.submit_new(1);
     assert_eq!(driver.wake(W0), Verdict::Exit);
-    assert_eq!(driver.inbox, InboxWord::StandBy(Sleeper::Worker(W2)), "taken with the inbox, and set again");
+    assert_eq!(driver.inbox, InboxWord::List(items[0]), "it leaves without taking the inbox");
+}
+
+#[test]
+fn a_worker_told_to_end_that_has_taken_the_inbox_sets_the_mark_again() {
+    let config = PoolConfig { idle_floor: 1, idle_timeout: Span(0), ..eager() };
+    let mut driver = Driver::with_idle(config, 100, 3);
+    driver.cull();
+    assert_eq!(driver.look(W0), Verdict::Exit);
+    assert_eq!(driver.inbox, InboxWord::StandBy(Sleeper::Worker(W2)));
 }
 
 // ---- watching ----

@@ -137,10 +137,7 @@ impl Walk {
                 self.submitted += 1;
                 driver.submit(item);
             }
-            Move::Cancel(item) => {
-                self.cancelled += 1;
-                driver.cancel(item);
-            }
+            Move::Cancel(item) => self.cancelled += usize::from(driver.cancel(item)),
             Move::Manager => {
                 let _ = driver.manager_look();
             }

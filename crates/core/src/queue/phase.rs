@@ -1,9 +1,10 @@
 //! The queue word: which flush phase accepts submissions, and whether submissions are accepted at all.
 //!
 //! A submission *arrives* before it claims its item: it adds one to the arrival count of the current phase and then
-//! looks at this word again. If the phase has moved on it departs and arrives anew; otherwise its arrival is confirmed, and
-//! from then on every flush that closes this phase waits for it (invariant `F1 arrival first`). A flush closes the
-//! current phase by moving the word on, and waits until arrivals and departures of every phase up to it agree.
+//! looks at this word again. If the phase has moved on it departs and arrives anew; otherwise its arrival is
+//! confirmed, and from then on every flush that closes this phase waits for it (invariant `F1 arrival first`). A flush
+//! closes the current phase by moving the word on, and waits until arrivals and departures of every phase up to it
+//! agree.
 
 use crate::limits::PHASE_SLOTS;
 use crate::step::Step;

@@ -344,3 +344,31 @@ fn more_cancels_than_can_be_counted_release_nobody_early_and_everybody_once_idle
     item.make(Move::Finish);
     assert!(item.word.has_ended(next));
 }
+
+/// The single read-modify-write of the driver is the transition, for every combination of the low bits.
+#[test]
+fn setting_the_claim_bits_is_a_submission() {
+    for low in 0..1u64 << 16 {
+        for ended in [0, 1, u64::from(u32::MAX)] {
+            let word = WorkWord::from_bits(ended << 32 | low);
+            let Step::Write(next, answer) = word.submit() else { panic!("a submission always writes") };
+            assert_eq!(next.bits(), word.bits() | WorkWord::CLAIM);
+            assert_eq!(answer, word.submitted());
+            assert_eq!(word.let_go().after(word).bits(), word.bits() & WorkWord::KEPT);
+        }
+    }
+}
+
+#[test]
+fn an_item_that_is_let_go_remembers_nothing() {
+    let mut item = Item::IDLE;
+    item.make(Move::Submit);
+    item.make(Move::Push);
+    item.word.let_go().apply(&mut item.word);
+    assert_eq!(
+        item.word,
+        WorkWord::IDLE,
+        "it can be submitted again at once, and pushed by whoever submits it"
+    );
+    assert!(matches!(item.word.submit(), Step::Write(_, Submit::Push)));
+}

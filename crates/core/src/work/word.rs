@@ -119,6 +119,17 @@ impl WorkWord {
         Step::Write(WorkWord(self.0 | PENDING), answer)
     }
 
+    /// The bits that [`WorkWord::submit`] sets, whatever the word: one read-modify-write `word | CLAIM` does the same, and
+    /// [`WorkWord::submitted`] tells from the old word what it meant.
+    pub const CLAIM: u64 = PENDING;
+
+    /// What a submission that has set [`WorkWord::CLAIM`] learns from the word as it was before.
+    pub const fn submitted(self) -> Submit {
+        match self.submit() {
+            Step::Keep(answer) | Step::Write(_, answer) => answer,
+        }
+    }
+
     /// Leaves a claimed next instance to the finisher, if the item still runs.
     pub const fn hand_over(self) -> Step<WorkWord, HandOver> {
         if self.is_running() {
@@ -139,6 +150,9 @@ impl WorkWord {
     pub const fn let_go(self) -> Step<WorkWord, ()> {
         Step::Write(WorkWord(self.0 & !PENDING), ())
     }
+
+    /// The bits that [`WorkWord::let_go`] leaves, whatever the word: one read-modify-write `word & KEPT` does the same.
+    pub const KEPT: u64 = !PENDING;
 
     /// The worker's function has returned.
     pub const fn finish(self) -> Step<WorkWord, Ended> {

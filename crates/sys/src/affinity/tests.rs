@@ -26,10 +26,7 @@ fn binding_to_nothing_or_to_absent_cpus_is_an_error() {
 
 #[test]
 fn masks_of_more_than_1024_cpus_are_spelled_out_and_read_back() {
-    let cpus: CpuSet = [0, 31, 32, 63, 64, 1023, 1024, 5000]
-        .map(CpuId)
-        .into_iter()
-        .collect();
+    let cpus: CpuSet = [0, 31, 32, 63, 64, 1023, 1024, 5000].map(CpuId).into_iter().collect();
     assert_eq!(cpus_of(&words_of(&cpus)), cpus);
     assert_eq!(words_of(&CpuSet::new()), [0]);
 }

@@ -16,10 +16,8 @@ use super::files::{Files, Spelling};
 use super::quota::Quota;
 
 const EFFECTIVE_V2: [(&str, Spelling); 1] = [("cpuset.cpus.effective", Spelling::List)];
-const EFFECTIVE_V1: [(&str, Spelling); 2] = [
-    ("cpuset.effective_cpus", Spelling::List),
-    ("cpuset.cpus", Spelling::List),
-];
+const EFFECTIVE_V1: [(&str, Spelling); 2] =
+    [("cpuset.effective_cpus", Spelling::List), ("cpuset.cpus", Spelling::List)];
 /// The kernel's period where a group does not name one.
 const PERIOD_US: u64 = 100_000;
 
@@ -64,11 +62,11 @@ struct Steps {
 pub(super) fn read(root: &Path, files: &mut Files) -> Limits {
     let proc_self = root.join("proc/self");
     let path = proc_self.join("cgroup");
-    let Some(text) = files.text(&path) else {
+    let Some(text) = files.long_text(&path) else {
         files.note(path, "not there; no limit of a cgroup is applied");
         return Limits::default();
     };
-    let mounts = match files.text(&proc_self.join("mountinfo")) {
+    let mounts = match files.long_text(&proc_self.join("mountinfo")) {
         Some(text) => mounts(root, &text),
         None => usual_mounts(root),
     };
@@ -123,16 +121,8 @@ impl<'a> Membership<'a> {
     fn parse(line: &'a str) -> Option<Self> {
         let mut parts = line.splitn(3, ':');
         let (id, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
-        let version = if id == "0" && controllers.is_empty() {
-            Version::Two
-        } else {
-            Version::One
-        };
-        Some(Membership {
-            version,
-            controllers: controllers.split(',').collect(),
-            path: Steps::parse(path),
-        })
+        let version = if id == "0" && controllers.is_empty() { Version::Two } else { Version::One };
+        Some(Membership { version, controllers: controllers.split(',').collect(), path: Steps::parse(path) })
     }
 
     /// The directories of the group and its ancestors, the group first, as far as a mount shows
@@ -140,13 +130,9 @@ impl<'a> Membership<'a> {
     fn dirs(&self, controller: &str, mounts: &[Mount], files: &mut Files) -> Vec<PathBuf> {
         let is_same = |mount: &&Mount| {
             mount.version == self.version
-                && (self.version == Version::Two
-                    || mount.controllers.iter().any(|name| name == controller))
+                && (self.version == Version::Two || mount.controllers.iter().any(|name| name == controller))
         };
-        let mut ways = mounts
-            .iter()
-            .filter(is_same)
-            .map(|mount| (mount, mount.root.way_to(&self.path)));
+        let mut ways = mounts.iter().filter(is_same).map(|mount| (mount, mount.root.way_to(&self.path)));
         let Some(first) = ways.next() else {
             return Vec::new();
         };
@@ -157,28 +143,16 @@ impl<'a> Membership<'a> {
                 Way::Unnamed => 1,
                 Way::Elsewhere => 0,
             };
-            if length(&other.1) > length(&best.1) {
-                other
-            } else {
-                best
-            }
+            if length(&other.1) > length(&best.1) { other } else { best }
         });
         match way {
             Way::Names(names) => {
-                let leaf = names
-                    .iter()
-                    .fold(mount.point.clone(), |dir, name| dir.join(name));
-                leaf.ancestors()
-                    .take(names.len() + 1)
-                    .map(Path::to_owned)
-                    .collect()
+                let leaf = names.iter().fold(mount.point.clone(), |dir, name| dir.join(name));
+                leaf.ancestors().take(names.len() + 1).map(Path::to_owned).collect()
             }
             Way::Unnamed => {
                 let why = "mounted from outside the cgroup namespace";
-                files.note(
-                    &mount.point,
-                    format!("{why}; only the limits of its top are applied"),
-                );
+                files.note(&mount.point, format!("{why}; only the limits of its top are applied"));
                 vec![mount.point.clone()]
             }
             Way::Elsewhere => {
@@ -205,14 +179,8 @@ enum Way {
 
 impl Steps {
     fn parse(path: &str) -> Steps {
-        let mut steps = Steps {
-            up: 0,
-            names: Vec::new(),
-        };
-        for part in path
-            .split('/')
-            .filter(|part| !part.is_empty() && *part != ".")
-        {
+        let mut steps = Steps { up: 0, names: Vec::new() };
+        for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
             match part {
                 ".." if steps.names.pop().is_none() => steps.up += 1,
                 ".." => {}
@@ -259,10 +227,7 @@ fn mounts(root: &Path, mountinfo: &str) -> Vec<Mount> {
 
 /// Where hierarchies are mounted by custom; for trees that hold no `mountinfo`.
 fn usual_mounts(root: &Path) -> Vec<Mount> {
-    let top = Steps {
-        up: 0,
-        names: Vec::new(),
-    };
+    let top = Steps { up: 0, names: Vec::new() };
     let mount = |version, controller: &str, point: &str| Mount {
         version,
         controllers: vec![controller.to_owned()],
@@ -279,9 +244,7 @@ fn usual_mounts(root: &Path) -> Vec<Mount> {
 /// An absolute path taken below another root, which it cannot leave.
 fn below(root: &Path, path: &str) -> PathBuf {
     let names = Steps::parse(path).names;
-    names
-        .iter()
-        .fold(root.to_owned(), |dir, name| dir.join(name))
+    names.iter().fold(root.to_owned(), |dir, name| dir.join(name))
 }
 
 /// Undoes `\040`, the kernel's spelling of bytes that would break a line of `mountinfo` apart.
@@ -289,9 +252,7 @@ fn unescape(text: &str) -> String {
     let mut parts = text.split('\\');
     let mut plain = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let code = part
-            .get(..3)
-            .and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        let code = part.get(..3).and_then(|digits| u8::from_str_radix(digits, 8).ok());
         match (code, part.get(3..)) {
             (Some(code), Some(rest)) if code.is_ascii() => {
                 plain.push(char::from(code));
@@ -315,18 +276,13 @@ fn quota_v2(dir: &Path, files: &mut Files) -> Option<Quota> {
     if time == Some("max") {
         return None;
     }
-    let period = words
-        .next()
-        .map_or(Some(PERIOD_US), |word| word.parse().ok());
+    let period = words.next().map_or(Some(PERIOD_US), |word| word.parse().ok());
     let quota = time
         .and_then(|time| time.parse().ok())
         .zip(period)
         .and_then(|(time, period)| Quota::new(time, period));
     if quota.is_none() {
-        files.note(
-            path,
-            "neither max nor two numbers above zero; no quota is taken from it",
-        );
+        files.note(path, "neither max nor two numbers above zero; no quota is taken from it");
     }
     quota
 }
@@ -344,14 +300,9 @@ fn quota_v1(dir: &Path, files: &mut Files) -> Option<Quota> {
         None => Some(PERIOD_US),
     };
     let time = time.ok().and_then(|time| u64::try_from(time).ok());
-    let quota = time
-        .zip(period)
-        .and_then(|(time, period)| Quota::new(time, period));
+    let quota = time.zip(period).and_then(|(time, period)| Quota::new(time, period));
     if quota.is_none() {
-        files.note(
-            path,
-            "this and the period are not two numbers above zero; no quota is taken from them",
-        );
+        files.note(path, "this and the period are not two numbers above zero; no quota is taken from them");
     }
     quota
 }

@@ -80,10 +80,7 @@ impl CpuSet {
 
     /// The empty set; it allocates nothing.
     pub const fn new() -> Self {
-        CpuSet {
-            base: 0,
-            words: Vec::new(),
-        }
+        CpuSet { base: 0, words: Vec::new() }
     }
 
     /// The CPUs from 0 up to, and without, `count` (at most [`CpuSet::LIMIT`]).
@@ -137,10 +134,7 @@ impl CpuSet {
 
     /// How many CPUs are in the set.
     pub fn len(&self) -> usize {
-        self.words
-            .iter()
-            .map(|bits| bits.count_ones() as usize)
-            .sum()
+        self.words.iter().map(|bits| bits.count_ones() as usize).sum()
     }
 
     /// Whether no CPU is in the set.
@@ -162,12 +156,7 @@ impl CpuSet {
 
     /// The CPUs in ascending order.
     pub fn iter(&self) -> Iter<'_> {
-        Iter {
-            words: &self.words,
-            base: self.base,
-            next_word: 0,
-            bits: 0,
-        }
+        Iter { words: &self.words, base: self.base, next_word: 0, bits: 0 }
     }
 
     /// The CPUs in either set.
@@ -193,9 +182,7 @@ impl CpuSet {
     /// The CPUs in this set and not in the other.
     #[must_use]
     pub fn difference(&self, other: &CpuSet) -> CpuSet {
-        CpuSet::of_words(self.base..self.end(), |word| {
-            self.word(word) & !other.word(word)
-        })
+        CpuSet::of_words(self.base..self.end(), |word| self.word(word) & !other.word(word))
     }
 
     /// Whether no CPU is in both sets.
@@ -268,16 +255,8 @@ impl CpuSet {
         let (start, start_bit) = place(CpuId(first));
         let (end, end_bit) = place(CpuId(last));
         for word in start..=end {
-            let from = if word == start {
-                !(start_bit - 1)
-            } else {
-                u64::MAX
-            };
-            let to = if word == end {
-                end_bit | (end_bit - 1)
-            } else {
-                u64::MAX
-            };
+            let from = if word == start { !(start_bit - 1) } else { u64::MAX };
+            let to = if word == end { end_bit | (end_bit - 1) } else { u64::MAX };
             self.words[word - self.base] |= from & to;
         }
     }
@@ -290,17 +269,11 @@ impl CpuSet {
     /// The 64 CPUs from `64 * word` on.
     fn word(&self, word: usize) -> u64 {
         let index = word.checked_sub(self.base);
-        index
-            .and_then(|index| self.words.get(index))
-            .copied()
-            .unwrap_or(0)
+        index.and_then(|index| self.words.get(index)).copied().unwrap_or(0)
     }
 
     fn of_words(range: Range<usize>, word: impl Fn(usize) -> u64) -> CpuSet {
-        let mut set = CpuSet {
-            base: range.start,
-            words: range.map(word).collect(),
-        };
+        let mut set = CpuSet { base: range.start, words: range.map(word).collect() };
         set.trim();
         set
     }
@@ -310,11 +283,7 @@ impl CpuSet {
         self.words.truncate(used.map_or(0, |last| last + 1));
         let unused = self.words.iter().position(|&bits| bits != 0).unwrap_or(0);
         self.words.drain(..unused);
-        self.base = if self.words.is_empty() {
-            0
-        } else {
-            self.base + unused
-        };
+        self.base = if self.words.is_empty() { 0 } else { self.base + unused };
     }
 }
 
@@ -347,10 +316,7 @@ fn hexadecimal(text: &str, at: usize) -> Result<u32, ParseCpuSetError> {
         return Err(ParseCpuSetError::new(at + odd, "not a hexadecimal digit"));
     }
     if text.is_empty() || text.len() > 8 {
-        return Err(ParseCpuSetError::new(
-            at,
-            "a group that is not one to eight hexadecimal digits",
-        ));
+        return Err(ParseCpuSetError::new(at, "a group that is not one to eight hexadecimal digits"));
     }
     u32::from_str_radix(text, 16).map_err(|_| ParseCpuSetError::new(at, "not a hexadecimal number"))
 }

@@ -35,45 +35,29 @@ impl TopologyError {
     pub(super) fn unreadable(path: &Path, why: &str) -> Self {
         let remedy = "name the directory that stands for `/`, the one that holds `sys`";
         let text = format!("{}: {why}; {remedy}", path.display());
-        TopologyError {
-            kind: TopologyErrorKind::Unreadable,
-            text,
-        }
+        TopologyError { kind: TopologyErrorKind::Unreadable, text }
     }
 
     pub(super) fn no_cpus(path: &Path) -> Self {
         let remedy = "an `online` list or directories `cpu0`, `cpu1`, .. are needed";
         let text = format!("{}: no CPU is online here; {remedy}", path.display());
-        TopologyError {
-            kind: TopologyErrorKind::NoCpus,
-            text,
-        }
+        TopologyError { kind: TopologyErrorKind::NoCpus, text }
     }
 
     pub(super) fn affinity(why: &std::io::Error) -> Self {
         let text = format!("sched_getaffinity: {why}; this system call must be permitted");
-        TopologyError {
-            kind: TopologyErrorKind::Affinity,
-            text,
-        }
+        TopologyError { kind: TopologyErrorKind::Affinity, text }
     }
 
     /// `at` is a byte of the spec, from 0.
     pub(super) fn spec(spec: &str, at: usize, why: &str) -> Self {
         let text = format!("synthetic machine {spec:?}, byte {at}: {why}");
-        TopologyError {
-            kind: TopologyErrorKind::Spec,
-            text,
-        }
+        TopologyError { kind: TopologyErrorKind::Spec, text }
     }
 
     pub(super) fn spec_cpus(spec: &str, at: usize, error: ParseCpuSetError) -> Self {
         let error = error.moved_by(at);
-        TopologyError::spec(
-            spec,
-            error.at(),
-            &format!("{}; write CPUs as 0-3,8", error.why()),
-        )
+        TopologyError::spec(spec, error.at(), &format!("{}; write CPUs as 0-3,8", error.why()))
     }
 }
 
@@ -97,10 +81,7 @@ pub struct Ignored {
 
 impl Ignored {
     pub(super) fn new(path: impl Into<PathBuf>, why: impl Into<String>) -> Self {
-        Ignored {
-            path: path.into(),
-            why: why.into(),
-        }
+        Ignored { path: path.into(), why: why.into() }
     }
 }
 

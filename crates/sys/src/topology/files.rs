@@ -10,7 +10,7 @@ use super::cpu_set::{CpuSet, ParseCpuSetError};
 use super::error::Ignored;
 
 /// No file of interest is larger; `/proc/self/mountinfo` of a crowded host comes nearest.
-const FILE_BYTES_MAX: u64 = 8 << 20;
+const FILE_BYTES_MAX: usize = 8 << 20;
 
 /// How a file spells a set of CPUs.
 #[derive(Clone, Copy)]
@@ -43,9 +43,19 @@ impl Files {
         self.ignored
     }
 
-    /// The text of a file, or `None` where there is none or it cannot be read; the latter is noted.
+    /// The text of an attribute, or `None` where there is none or it cannot be read; the latter is
+    /// noted.
     pub(super) fn text(&mut self, path: &Path) -> Option<String> {
-        match read_text(path) {
+        self.noted(path, read_text(path, is_whole_attribute))
+    }
+
+    /// As `text`, for files that the kernel hands out in pieces.
+    pub(super) fn long_text(&mut self, path: &Path) -> Option<String> {
+        self.noted(path, read_text(path, |_, _| false))
+    }
+
+    fn noted(&mut self, path: &Path, text: io::Result<String>) -> Option<String> {
+        match text {
             Ok(text) => Some(text),
             Err(error) if is_absent(&error) => None,
             Err(error) => {
@@ -79,12 +89,8 @@ impl Files {
         for entry in std::fs::read_dir(dir)? {
             let name = entry?.file_name();
             let digits = name.to_str().and_then(|name| name.strip_prefix(prefix));
-            let number = digits.and_then(|digits| {
-                digits
-                    .parse::<u32>()
-                    .ok()
-                    .filter(|n| n.to_string() == digits)
-            });
+            let number =
+                digits.and_then(|digits| digits.parse::<u32>().ok().filter(|n| n.to_string() == digits));
             numbers.extend(number);
         }
         numbers.sort_unstable();
@@ -99,23 +105,37 @@ fn parse(text: &str, spelling: Spelling) -> Result<CpuSet, ParseCpuSetError> {
     }
 }
 
-fn read_text(path: &Path) -> io::Result<String> {
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
-        .open(path)?;
-    let mut bytes = Vec::with_capacity(256);
-    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err(io::Error::new(
-            ErrorKind::InvalidData,
-            "too large to be a description of a machine",
-        ));
+/// Reads in pieces until there is no more, or until `is_whole` says of a piece and the size asked
+/// for that nothing can follow.
+fn read_text(path: &Path, is_whole: fn(&[u8], usize) -> bool) -> io::Result<String> {
+    let mut options = OpenOptions::new();
+    let mut file = options.read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 4096];
+    loop {
+        let piece = match file.read(&mut buffer) {
+            Ok(count) => &buffer[..count],
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        bytes.extend_from_slice(piece);
+        if piece.is_empty() || is_whole(piece, buffer.len()) {
+            break;
+        }
+        if bytes.len() > FILE_BYTES_MAX {
+            let why = "too large to be a description of a machine";
+            return Err(io::Error::new(ErrorKind::InvalidData, why));
+        }
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         io::Error::new(ErrorKind::InvalidData, format!("not text at byte {at}"))
     })
+}
+
+/// An attribute comes in one piece unless that is full; this spares the read that finds its end.
+fn is_whole_attribute(piece: &[u8], asked: usize) -> bool {
+    piece.len() < asked && piece.ends_with(b"\n")
 }
 
 pub(super) fn is_absent(error: &io::Error) -> bool {

@@ -81,12 +81,7 @@ impl Machine {
     /// A machine of which nothing is known but its CPUs.
     pub(super) fn of_cpus(online: &CpuSet) -> Machine {
         let each = Groups::default().finish(online);
-        Machine {
-            online: online.clone(),
-            cores: each.clone(),
-            caches: each,
-            ..Machine::default()
-        }
+        Machine { online: online.clone(), cores: each.clone(), caches: each, ..Machine::default() }
     }
 
     /// The pods of one scope over the usable CPUs, ordered by their first CPU.
@@ -99,12 +94,7 @@ impl Machine {
             Scope::Numa => self.numa_sets(usable),
             Scope::System => restrict(std::slice::from_ref(usable), usable),
         };
-        sets.into_iter()
-            .map(|cpus| Pod {
-                node: self.node_of(&cpus),
-                cpus,
-            })
-            .collect()
+        sets.into_iter().map(|cpus| Pod { node: self.node_of(&cpus), cpus }).collect()
     }
 
     /// A core is counted where its CPUs share a cache; a core cut by the cache lists is one core on

@@ -2,8 +2,8 @@
 //!
 //! A [`Topology`] is a snapshot: it is read once and does not change. Reading is one cheap pass
 //! over sysfs, a file for every core and a few for every cache and node, so nothing is deferred:
-//! 1024 CPUs take some milliseconds. The source is the running machine ([`Topology::detect`]), any
-//! copy of a machine's files ([`Topology::from_sysfs`], [`Topology::for_process`]) or a line of
+//! 1024 CPUs take about ten milliseconds. The source is the running machine ([`Topology::detect`]),
+//! any copy of a machine's files ([`Topology::from_sysfs`], [`Topology::for_process`]) or a line of
 //! text ([`Topology::synthetic`]).
 //!
 //! Files contradict each other, are missing or damaged; that is never fatal as long as some CPU is
@@ -126,12 +126,7 @@ impl Topology {
         let mut files = Files::default();
         let machine = sysfs::read(root, &mut files)?;
         let cpus = machine.online.clone();
-        Ok(Topology::new(
-            machine,
-            cpus,
-            files.into_ignored(),
-            root == Path::new("/"),
-        ))
+        Ok(Topology::new(machine, cpus, files.into_ignored(), root == Path::new("/")))
     }
 
     /// Reads the files below `root` as a process would see them whose affinity mask is `mask` and
@@ -147,26 +142,17 @@ impl Topology {
         let limits = cgroup::read(root, &mut files);
         let mut cpus = machine.online.clone();
         let masks = mask.map(|mask| (mask, Path::new("affinity mask")));
-        let cpusets = limits
-            .cpuset
-            .as_ref()
-            .map(|(cpus, path)| (cpus, path.as_path()));
+        let cpusets = limits.cpuset.as_ref().map(|(cpus, path)| (cpus, path.as_path()));
         for (allowed, source) in masks.into_iter().chain(cpusets) {
             let both = cpus.intersection(allowed);
             if both.is_empty() {
-                files.note(
-                    source,
-                    format!("allows CPU {allowed}, none of CPU {cpus}; not believed"),
-                );
+                files.note(source, format!("allows CPU {allowed}, none of CPU {cpus}; not believed"));
             } else {
                 cpus = both;
             }
         }
         let topology = Topology::new(machine, cpus, files.into_ignored(), false);
-        Ok(Topology {
-            quota: limits.quota,
-            ..topology
-        })
+        Ok(Topology { quota: limits.quota, ..topology })
     }
 
     /// Builds the machine that a spec describes, such as `node:2/cache:4/core:8/thread:2`. The
@@ -201,21 +187,11 @@ impl Topology {
         let pod_of = Scope::ALL.map(|scope| {
             let mut table = vec![NO_POD; size];
             for (index, pod) in pods[scope.index()].iter().enumerate() {
-                pod.cpus
-                    .iter()
-                    .for_each(|cpu| table[cpu.0 as usize] = index as u32);
+                pod.cpus.iter().for_each(|cpu| table[cpu.0 as usize] = index as u32);
             }
             table
         });
-        Topology {
-            machine,
-            cpus,
-            pods,
-            pod_of,
-            quota: None,
-            ignored,
-            is_host,
-        }
+        Topology { machine, cpus, pods, pod_of, quota: None, ignored, is_host }
     }
 
     /// The CPUs that may be used.
@@ -282,11 +258,6 @@ impl Topology {
     #[must_use]
     pub fn unlimited(&self) -> Topology {
         let cpus = self.machine.online.clone();
-        Topology::new(
-            self.machine.clone(),
-            cpus,
-            self.ignored.clone(),
-            self.is_host,
-        )
+        Topology::new(self.machine.clone(), cpus, self.ignored.clone(), self.is_host)
     }
 }

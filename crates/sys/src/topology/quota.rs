@@ -37,8 +37,7 @@ impl Quota {
     /// Up, since rounding down leaves time unused that was granted, whereas one thread too many is
     /// merely throttled for a part of each period. Half a CPU is one, one and a half are two.
     pub fn usable_cpus(self, cpus: usize) -> usize {
-        let rounded_up =
-            usize::try_from(self.time_us.div_ceil(self.period_us)).unwrap_or(usize::MAX);
+        let rounded_up = usize::try_from(self.time_us.div_ceil(self.period_us)).unwrap_or(usize::MAX);
         rounded_up.min(cpus).max(1)
     }
 
@@ -46,11 +45,7 @@ impl Quota {
     pub(super) fn tighter(self, other: Quota) -> Quota {
         let mine = u128::from(self.time_us) * u128::from(other.period_us);
         let theirs = u128::from(other.time_us) * u128::from(self.period_us);
-        if mine.cmp(&theirs) == Ordering::Greater {
-            other
-        } else {
-            self
-        }
+        if mine.cmp(&theirs) == Ordering::Greater { other } else { self }
     }
 }
 

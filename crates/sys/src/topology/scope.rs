@@ -24,14 +24,8 @@ pub enum Scope {
 
 impl Scope {
     /// Every scope, in the kernel's order.
-    pub const ALL: [Scope; 6] = [
-        Scope::Cpu,
-        Scope::Smt,
-        Scope::CacheShard,
-        Scope::Cache,
-        Scope::Numa,
-        Scope::System,
-    ];
+    pub const ALL: [Scope; 6] =
+        [Scope::Cpu, Scope::Smt, Scope::CacheShard, Scope::Cache, Scope::Numa, Scope::System];
 
     /// The kernel's name of the scope.
     pub const fn name(self) -> &'static str {
@@ -66,9 +60,7 @@ pub struct ParseScopeError {
 impl fmt::Display for ParseScopeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?} is no affinity scope: use default", self.text)?;
-        Scope::ALL
-            .iter()
-            .try_for_each(|scope| write!(f, ", {scope}"))
+        Scope::ALL.iter().try_for_each(|scope| write!(f, ", {scope}"))
     }
 }
 
@@ -83,9 +75,7 @@ impl FromStr for Scope {
             return Ok(Scope::default());
         }
         let named = Scope::ALL.into_iter().find(|scope| scope.name() == text);
-        named.ok_or_else(|| ParseScopeError {
-            text: text.to_owned(),
-        })
+        named.ok_or_else(|| ParseScopeError { text: text.to_owned() })
     }
 }
 

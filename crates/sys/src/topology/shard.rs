@@ -23,8 +23,7 @@ pub(super) fn shards(cores: &[CpuSet]) -> Vec<CpuSet> {
         .map(|index| {
             let (own, later) = rest.split_at(each + usize::from(index < larger));
             rest = later;
-            own.iter()
-                .fold(CpuSet::new(), |shard, core| shard.union(core))
+            own.iter().fold(CpuSet::new(), |shard, core| shard.union(core))
         })
         .filter(|shard| !shard.is_empty())
         .collect()

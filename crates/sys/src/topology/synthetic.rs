@@ -101,40 +101,22 @@ fn parse(spec: &str) -> Result<Plan<'_>, TopologyError> {
     let mut seen: Vec<&str> = Vec::new();
     for (at, field) in fields(spec) {
         let Some((key, value)) = field.split_once(':') else {
-            return Err(TopologyError::spec(
-                spec,
-                at,
-                "a field is written key:value, such as core:8",
-            ));
+            return Err(TopologyError::spec(spec, at, "a field is written key:value, such as core:8"));
         };
         if seen.contains(&key) {
-            return Err(TopologyError::spec(
-                spec,
-                at,
-                &format!("{key} is given twice"),
-            ));
+            return Err(TopologyError::spec(spec, at, &format!("{key} is given twice")));
         }
         seen.push(key);
         plan.field(at, key, at + key.len() + 1, value)?;
     }
     if seen.is_empty() {
-        return Err(TopologyError::spec(
-            spec,
-            0,
-            "nothing is given; write for example core:8/thread:2",
-        ));
+        return Err(TopologyError::spec(spec, 0, "nothing is given; write for example core:8/thread:2"));
     }
     Ok(plan)
 }
 
 impl Plan<'_> {
-    fn field(
-        &mut self,
-        key_at: usize,
-        key: &str,
-        at: usize,
-        value: &str,
-    ) -> Result<(), TopologyError> {
+    fn field(&mut self, key_at: usize, key: &str, at: usize, value: &str) -> Result<(), TopologyError> {
         match key {
             "node" => self.nodes = self.number(at, value, 1)?,
             "memory" => self.memory_nodes = self.number(at, value, 0)?,
@@ -162,12 +144,7 @@ impl Plan<'_> {
         let number = if is_number { text.parse().ok() } else { None };
         number
             .filter(|number| (min..=CPUS_MAX).contains(number))
-            .ok_or_else(|| {
-                self.wrong(
-                    at,
-                    &format!("{text:?} is not a number from {min} to {CPUS_MAX}"),
-                )
-            })
+            .ok_or_else(|| self.wrong(at, &format!("{text:?} is not a number from {min} to {CPUS_MAX}")))
     }
 
     fn counts(&self, at: usize, text: &str) -> Result<Vec<usize>, TopologyError> {
@@ -193,10 +170,7 @@ impl Plan<'_> {
             "cores" => Ok(Order::Cores),
             "threads" => Ok(Order::Threads),
             "nodes" => Ok(Order::Nodes),
-            _ => Err(self.wrong(
-                at,
-                &format!("{text:?} is no order; use cores, threads or nodes"),
-            )),
+            _ => Err(self.wrong(at, &format!("{text:?} is no order; use cores, threads or nodes"))),
         }
     }
 
@@ -220,17 +194,14 @@ impl Plan<'_> {
         let online = present.difference(&self.offline.cpus);
         if online.is_empty() {
             let at = self.offline.at.max(self.absent.at);
-            return Err(self.wrong(
-                at,
-                "no CPU is left online; leave one out of offline and absent",
-            ));
+            return Err(self.wrong(at, "no CPU is left online; leave one out of offline and absent"));
         }
         let mut nodes = grouped(&places, |place| place.node);
         nodes.resize(self.nodes + self.memory_nodes, CpuSet::new());
-        let nodes = nodes.into_iter().zip(0..).map(|(cpus, id)| Node {
-            id: NodeId(id),
-            cpus: cpus.intersection(&online),
-        });
+        let nodes = nodes
+            .into_iter()
+            .zip(0..)
+            .map(|(cpus, id)| Node { id: NodeId(id), cpus: cpus.intersection(&online) });
         Ok(Machine {
             offline: present.difference(&online),
             isolated: self.isolated.cpus.intersection(&online),
@@ -251,13 +222,7 @@ impl Plan<'_> {
                 for _ in 0..in_turn(&self.cores, cache) {
                     for thread in 0..in_turn(&self.threads, core) {
                         let in_node = places.len() - node_start;
-                        places.push(Place {
-                            node,
-                            cache,
-                            core,
-                            thread,
-                            in_node,
-                        });
+                        places.push(Place { node, cache, core, thread, in_node });
                         if places.len() > CPUS_MAX {
                             return Err(self.wrong(0, &format!("more than {CPUS_MAX} CPUs")));
                         }
@@ -277,19 +242,12 @@ impl Plan<'_> {
 }
 
 fn in_turn(counts: &[usize], index: usize) -> usize {
-    counts
-        .get(index % counts.len().max(1))
-        .copied()
-        .unwrap_or(1)
+    counts.get(index % counts.len().max(1)).copied().unwrap_or(1)
 }
 
 /// CPU sets by the number that `group` gives each place.
 fn grouped(places: &[Place], group: impl Fn(&Place) -> usize) -> Vec<CpuSet> {
-    let count = places
-        .iter()
-        .map(|place| group(place) + 1)
-        .max()
-        .unwrap_or(0);
+    let count = places.iter().map(|place| group(place) + 1).max().unwrap_or(0);
     let mut sets = vec![CpuSet::new(); count];
     for (cpu, place) in (0..).zip(places) {
         sets[group(place)].insert(CpuId(cpu));

@@ -2,7 +2,7 @@
 //!
 //! One pass, and as few files as will do: siblings and cache sharers are read from the first CPU of
 //! a group and marked on all the others. A core costs one file, a cache about eight, and every
-//! sharer of a cache a look at whether it has a directory for it.
+//! sharer of a cache two looks at whether it has the same caches.
 
 use std::path::{Path, PathBuf};
 
@@ -19,10 +19,8 @@ const SIBLING_FILES: [(&str, Spelling); 4] = [
     ("thread_siblings", Spelling::Mask),
     ("core_cpus", Spelling::Mask),
 ];
-const SHARER_FILES: [(&str, Spelling); 2] = [
-    ("shared_cpu_list", Spelling::List),
-    ("shared_cpu_map", Spelling::Mask),
-];
+const SHARER_FILES: [(&str, Spelling); 2] =
+    [("shared_cpu_list", Spelling::List), ("shared_cpu_map", Spelling::Mask)];
 const NODE_FILES: [(&str, Spelling); 2] = [("cpulist", Spelling::List), ("cpumap", Spelling::Mask)];
 
 /// What the attempt to place a CPU in a group came to.
@@ -40,9 +38,7 @@ pub(super) fn read(root: &Path, files: &mut Files) -> Result<Machine, TopologyEr
     let system = root.join("sys/devices/system");
     let cpu_dir = system.join("cpu");
     let (online, offline) = online_and_offline(&cpu_dir, files)?;
-    let isolated = files
-        .cpus(&cpu_dir, &[("isolated", Spelling::List)])
-        .unwrap_or_default();
+    let isolated = files.cpus(&cpu_dir, &[("isolated", Spelling::List)]).unwrap_or_default();
     Ok(Machine {
         cores: cores(&cpu_dir, &online, files),
         caches: caches(&cpu_dir, &online, files),
@@ -53,16 +49,9 @@ pub(super) fn read(root: &Path, files: &mut Files) -> Result<Machine, TopologyEr
     })
 }
 
-fn online_and_offline(
-    cpu_dir: &Path,
-    files: &mut Files,
-) -> Result<(CpuSet, CpuSet), TopologyError> {
-    let listed = files
-        .cpus(cpu_dir, &[("online", Spelling::List)])
-        .filter(|online| !online.is_empty());
-    let present = files
-        .cpus(cpu_dir, &[("present", Spelling::List)])
-        .filter(|present| !present.is_empty());
+fn online_and_offline(cpu_dir: &Path, files: &mut Files) -> Result<(CpuSet, CpuSet), TopologyError> {
+    let listed = files.cpus(cpu_dir, &[("online", Spelling::List)]).filter(|online| !online.is_empty());
+    let present = files.cpus(cpu_dir, &[("present", Spelling::List)]).filter(|present| !present.is_empty());
     let (online, known) = match listed {
         Some(online) => (online.clone(), online),
         None => by_directory(cpu_dir, files)?,
@@ -80,10 +69,7 @@ fn online_and_offline(
         files.note(path, "names no CPU that is online; not believed");
         return Ok((online, CpuSet::new()));
     }
-    files.note(
-        path,
-        format!("does not name CPU {absent}, though listed as online; left out"),
-    );
+    files.note(path, format!("does not name CPU {absent}, though listed as online; left out"));
     let online = online.difference(&absent);
     let offline = present.difference(&online);
     Ok((online, offline))
@@ -99,10 +85,7 @@ fn by_directory(cpu_dir: &Path, files: &mut Files) -> Result<(CpuSet, CpuSet), T
     for cpu in &present {
         let path = cpu_dir.join(format!("cpu{cpu}/online"));
         let text = files.text(&path);
-        match text
-            .as_deref()
-            .map(|text| text.trim_matches(['\n', '\0', ' ']))
-        {
+        match text.as_deref().map(|text| text.trim_matches(['\n', '\0', ' '])) {
             Some("0") => {}
             Some("1") | None => _ = online.insert(cpu),
             Some(_) => {
@@ -128,10 +111,7 @@ fn cores(cpu_dir: &Path, online: &CpuSet, files: &mut Files) -> Vec<CpuSet> {
     let silent = without_group(&groups, online);
     if !silent.is_empty() {
         let path = cpu_dir.join("cpu*/topology");
-        files.note(
-            path,
-            format!("says nothing of CPU {silent}; each is taken as a core of its own"),
-        );
+        files.note(path, format!("says nothing of CPU {silent}; each is taken as a core of its own"));
     }
     groups.finish(online)
 }
@@ -177,20 +157,41 @@ fn caches(cpu_dir: &Path, online: &CpuSet, files: &mut Files) -> Vec<CpuSet> {
 }
 
 /// Puts a CPU with those that `dir`, its directory of the cache, says share it. Of these the CPUs
-/// that have a directory of that name too are taken along; the others are asked in their turn.
+/// that have the same caches are taken along; the others are asked in their turn, as they may lack
+/// this cache or have a further level.
 fn place(groups: &mut Groups, cpu: CpuId, sharers: CpuSet, dir: &Path, files: &mut Files) {
     if groups.join(&sharers, cpu) {
         return;
     }
-    let cpu_dir = dir.ancestors().nth(3).unwrap_or(dir);
-    let index = dir.file_name().unwrap_or_default();
-    let has_cache = |other: &CpuId| {
-        let caches = cpu_dir.join(format!("cpu{other}/cache"));
-        *other == cpu || caches.join(index).exists()
-    };
-    let members = sharers.iter().filter(has_cache).collect();
+    let mut members = CpuSet::from_iter([cpu]);
+    if sharers.len() > 1 {
+        let cpu_dir = dir.ancestors().nth(3).unwrap_or(dir);
+        let own = cache_indexes(cpu_dir, cpu, files);
+        // Without gaps two looks at names do for a listing.
+        let count = own.len() as u32;
+        let has_gaps = own.iter().copied().ne(0..count);
+        let index = dir.file_name().unwrap_or_default();
+        let beyond = format!("index{count}");
+        members.extend(sharers.iter().filter(|&other| {
+            if has_gaps {
+                return cache_indexes(cpu_dir, other, files) == own;
+            }
+            let caches = cpu_dir.join(format!("cpu{other}/cache"));
+            caches.join(index).exists() && !caches.join(&beyond).exists()
+        }));
+    }
     let taken = groups.claim_part(sharers, &members);
     note_taken(&taken, dir, files);
+}
+
+fn cache_indexes(cpu_dir: &Path, cpu: CpuId, files: &mut Files) -> Vec<u32> {
+    let dir = cpu_dir.join(format!("cpu{cpu}/cache"));
+    files.numbered(&dir, "index").unwrap_or_else(|error| {
+        if !is_absent(&error) {
+            files.note(&dir, describe(&error));
+        }
+        Vec::new()
+    })
 }
 
 fn without_group(groups: &Groups, online: &CpuSet) -> CpuSet {
@@ -246,12 +247,7 @@ impl Levels {
 
 fn last_level(cpu_dir: &Path, cpu: CpuId, files: &mut Files) -> Levels {
     let cache_dir = cpu_dir.join(format!("cpu{cpu}/cache"));
-    let indexes = files.numbered(&cache_dir, "index").unwrap_or_else(|error| {
-        if !is_absent(&error) {
-            files.note(&cache_dir, describe(&error));
-        }
-        Vec::new()
-    });
+    let indexes = cache_indexes(cpu_dir, cpu, files);
     let mut garbled = false;
     let mut levels: Vec<(u32, PathBuf)> = Vec::new();
     for index in indexes {
@@ -270,11 +266,7 @@ fn last_level(cpu_dir: &Path, cpu: CpuId, files: &mut Files) -> Levels {
     }
     levels.sort_by_key(|&(level, _)| std::cmp::Reverse(level));
     let dirs: Vec<PathBuf> = levels.into_iter().map(|(_, dir)| dir).collect();
-    Levels {
-        cpu,
-        dirs: dirs.into_iter(),
-        garbled,
-    }
+    Levels { cpu, dirs: dirs.into_iter(), garbled }
 }
 
 /// Nodes with memory only are kept, without CPUs. Where two name one CPU, the lower node has it.
@@ -282,10 +274,7 @@ fn nodes(node_dir: &Path, online: &CpuSet, files: &mut Files) -> Vec<Node> {
     let numbers = match files.numbered(node_dir, "node") {
         Ok(numbers) => numbers,
         Err(error) => {
-            files.note(
-                node_dir,
-                format!("{}; all CPUs share one numa pod", describe(&error)),
-            );
+            files.note(node_dir, format!("{}; all CPUs share one numa pod", describe(&error)));
             return Vec::new();
         }
     };
@@ -293,29 +282,17 @@ fn nodes(node_dir: &Path, online: &CpuSet, files: &mut Files) -> Vec<Node> {
     let mut nodes = Vec::new();
     for number in numbers {
         let dir = node_dir.join(format!("node{number}"));
-        let named = files
-            .cpus(&dir, &NODE_FILES)
-            .unwrap_or_default()
-            .intersection(online);
+        let named = files.cpus(&dir, &NODE_FILES).unwrap_or_default().intersection(online);
         let twice = named.intersection(&taken);
         if !twice.is_empty() {
-            files.note(
-                dir,
-                format!("also claims CPU {twice}, which a lower node has; not followed"),
-            );
+            files.note(dir, format!("also claims CPU {twice}, which a lower node has; not followed"));
         }
         taken = taken.union(&named);
-        nodes.push(Node {
-            id: NodeId(number),
-            cpus: named.difference(&twice),
-        });
+        nodes.push(Node { id: NodeId(number), cpus: named.difference(&twice) });
     }
     let homeless = online.difference(&taken);
     if !homeless.is_empty() {
-        files.note(
-            node_dir,
-            format!("no node names CPU {homeless}; they share one numa pod"),
-        );
+        files.note(node_dir, format!("no node names CPU {homeless}; they share one numa pod"));
     }
     nodes
 }

@@ -32,25 +32,13 @@ pub(crate) fn write(root: &Path, machine: &Topology, style: Style) -> io::Result
         let dir = cpu_dir.join(format!("cpu{cpu}"));
         fs::create_dir(&dir)?;
         if !style.online_list {
-            fs::write(
-                dir.join("online"),
-                if machine.online().contains(cpu) {
-                    "1\n"
-                } else {
-                    "0\n"
-                },
-            )?;
+            fs::write(dir.join("online"), if machine.online().contains(cpu) { "1\n" } else { "0\n" })?;
         }
     }
     for core in machine.pods(Scope::Smt) {
         for cpu in &core.cpus {
             let dir = made(cpu_dir.join(format!("cpu{cpu}/topology")))?;
-            spell(
-                &dir,
-                style,
-                ("thread_siblings_list", "thread_siblings"),
-                &core.cpus,
-            )?;
+            spell(&dir, style, ("thread_siblings_list", "thread_siblings"), &core.cpus)?;
         }
     }
     for cache in machine.pods(Scope::Cache) {
@@ -59,12 +47,7 @@ pub(crate) fn write(root: &Path, machine: &Topology, style: Style) -> io::Result
             sharers.extend(machine.offline());
         }
         for cpu in &cache.cpus {
-            write_caches(
-                &cpu_dir.join(format!("cpu{cpu}/cache")),
-                cpu,
-                &sharers,
-                style,
-            )?;
+            write_caches(&cpu_dir.join(format!("cpu{cpu}/cache")), cpu, &sharers, style)?;
         }
     }
     for node in machine.nodes() {
@@ -77,11 +60,9 @@ pub(crate) fn write(root: &Path, machine: &Topology, style: Style) -> io::Result
 /// A cache for data and one for instructions that are private, and the shared one.
 fn write_caches(dir: &Path, cpu: CpuId, sharers: &CpuSet, style: Style) -> io::Result<()> {
     let own = CpuSet::from_iter([cpu]);
-    for (index, level, kind, cpus) in [
-        (0, 1, "Data", &own),
-        (1, 1, "Instruction", &own),
-        (2, 3, "Unified", sharers),
-    ] {
+    for (index, level, kind, cpus) in
+        [(0, 1, "Data", &own), (1, 1, "Instruction", &own), (2, 3, "Unified", sharers)]
+    {
         let dir = made(dir.join(format!("index{index}")))?;
         fs::write(dir.join("level"), format!("{level}\n"))?;
         fs::write(dir.join("type"), format!("{kind}\n"))?;
@@ -100,11 +81,7 @@ fn put(dir: &Path, name: &str, cpus: &CpuSet) -> io::Result<()> {
 }
 
 fn spell(dir: &Path, style: Style, (list, mask): (&str, &str), cpus: &CpuSet) -> io::Result<()> {
-    if style.lists {
-        put(dir, list, cpus)
-    } else {
-        fs::write(dir.join(mask), mask_of(cpus))
-    }
+    if style.lists { put(dir, list, cpus) } else { fs::write(dir.join(mask), mask_of(cpus)) }
 }
 
 /// The kernel's mask: groups of eight digits, the highest first.
@@ -122,9 +99,7 @@ pub(crate) fn mask_of(cpus: &CpuSet) -> String {
 /// files.
 pub(crate) fn directory() -> tempfile::TempDir {
     let in_memory = tempfile::tempdir_in("/dev/shm");
-    in_memory
-        .or_else(|_| tempfile::tempdir())
-        .expect("a temporary directory")
+    in_memory.or_else(|_| tempfile::tempdir()).expect("a temporary directory")
 }
 
 /// Says what was not tested, past the harness, which hides the output of tests that pass.

@@ -1,10 +1,7 @@
 use super::*;
 
 fn names(path: &str) -> Vec<String> {
-    path.split('/')
-        .filter(|name| !name.is_empty())
-        .map(str::to_owned)
-        .collect()
+    path.split('/').filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
 #[test]

@@ -51,30 +51,13 @@ fn a_bad_list_or_mask_is_refused_at_the_byte_where_it_goes_wrong() {
         ("0,(null)", 2),
         ("0-1\u{fffd}", 3),
     ] {
-        assert_eq!(
-            CpuSet::parse_list(text).map_err(|error| error.at()),
-            Err(at),
-            "{text:?}"
-        );
+        assert_eq!(CpuSet::parse_list(text).map_err(|error| error.at()), Err(at), "{text:?}");
     }
-    for (text, at) in [
-        ("0x1", 1),
-        ("f,,f", 2),
-        ("123456789", 0),
-        ("f g", 1),
-        (",f", 0),
-    ] {
-        assert_eq!(
-            CpuSet::parse_mask(text).map_err(|error| error.at()),
-            Err(at),
-            "{text:?}"
-        );
+    for (text, at) in [("0x1", 1), ("f,,f", 2), ("123456789", 0), ("f g", 1), (",f", 0)] {
+        assert_eq!(CpuSet::parse_mask(text).map_err(|error| error.at()), Err(at), "{text:?}");
     }
     let beyond = format!("1{}", ",00000000".repeat(CpuSet::LIMIT as usize / 32));
-    assert_eq!(
-        CpuSet::parse_mask(&beyond).map_err(|error| error.at()),
-        Err(0)
-    );
+    assert_eq!(CpuSet::parse_mask(&beyond).map_err(|error| error.at()), Err(0));
     let zero = format!("0{}", ",00000000".repeat(CpuSet::LIMIT as usize / 32));
     assert_eq!(CpuSet::parse_mask(&zero), Ok(CpuSet::new()));
 }
@@ -88,10 +71,7 @@ fn the_algebra_of_sets() {
     assert_eq!(low.difference(&odd), set(&[0, 2, 64]));
     assert!(low.intersection(&odd).is_subset(&low) && !low.is_subset(&odd));
     assert!(low.difference(&odd).is_disjoint(&odd) && !low.is_disjoint(&odd));
-    assert_eq!(
-        (low.first(), low.last(), low.len()),
-        (Some(CpuId(0)), Some(CpuId(64)), 5)
-    );
+    assert_eq!((low.first(), low.last(), low.len()), (Some(CpuId(0)), Some(CpuId(64)), 5));
     assert_eq!((CpuSet::new().first(), CpuSet::new().last()), (None, None));
 }
 
@@ -123,9 +103,6 @@ fn numbers_beyond_the_limit_are_refused() {
 #[test]
 fn a_set_prints_as_the_list_it_is_read_from() {
     for text in ["", "0", "0-1", "0-3,8,10-12,64", "63-64"] {
-        assert_eq!(
-            CpuSet::parse_list(text).map(|cpus| cpus.to_string()),
-            Ok(text.to_owned())
-        );
+        assert_eq!(CpuSet::parse_list(text).map(|cpus| cpus.to_string()), Ok(text.to_owned()));
     }
 }

@@ -3,9 +3,7 @@ use crate::topology::CpuId;
 
 /// Cores of `threads` CPUs each, numbered one after the other.
 fn cores(count: u32, threads: u32) -> Vec<CpuSet> {
-    (0..count)
-        .map(|core| (core * threads..(core + 1) * threads).map(CpuId).collect())
-        .collect()
+    (0..count).map(|core| (core * threads..(core + 1) * threads).map(CpuId).collect()).collect()
 }
 
 #[test]
@@ -27,10 +25,7 @@ fn sizes_are_those_of_the_kernels_rule() {
 
 #[test]
 fn cores_stay_whole_and_in_order() {
-    let found: Vec<String> = shards(&cores(12, 2))
-        .iter()
-        .map(CpuSet::to_string)
-        .collect();
+    let found: Vec<String> = shards(&cores(12, 2)).iter().map(CpuSet::to_string).collect();
     assert_eq!(found, ["0-11", "12-23"]);
     assert!(shards(&[]).is_empty());
 }

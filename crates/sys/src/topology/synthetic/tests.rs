@@ -11,11 +11,7 @@ fn counts_are_used_in_turn_and_from_the_start_again() {
     assert_eq!(lists(&hybrid.cores), "0-1|2-3|4|5|6");
     let uneven = machine("node:2 cache:1+2 core:2+1").expect("a machine");
     assert_eq!(lists(&uneven.caches), "0-1|2|3-4");
-    let nodes: Vec<String> = uneven
-        .nodes
-        .iter()
-        .map(|node| node.cpus.to_string())
-        .collect();
+    let nodes: Vec<String> = uneven.nodes.iter().map(|node| node.cpus.to_string()).collect();
     assert_eq!(nodes, ["0-1", "2-4"]);
 }
 
@@ -35,8 +31,7 @@ fn cpu_numbers_follow_the_order_asked_for() {
 
 #[test]
 fn cpus_can_be_offline_absent_or_isolated() {
-    let machine =
-        machine("core:4/thread:2/offline:1,3/absent:4-5/isolated:1,7/memory:2").expect("a machine");
+    let machine = machine("core:4/thread:2/offline:1,3/absent:4-5/isolated:1,7/memory:2").expect("a machine");
     assert_eq!(machine.online.to_string(), "0,2,6-7");
     assert_eq!(machine.offline.to_string(), "1,3");
     assert_eq!(machine.isolated.to_string(), "7");
@@ -69,9 +64,6 @@ fn a_bad_spec_is_refused_with_the_byte_and_the_remedy() {
     ] {
         let error = machine(spec).expect_err(spec).to_string();
         assert!(error.contains(&format!("byte {at}:")), "{spec:?}: {error}");
-        assert!(
-            error.contains(remedy) && error.lines().count() == 1,
-            "{spec:?}: {error}"
-        );
+        assert!(error.contains(remedy) && error.lines().count() == 1, "{spec:?}: {error}");
     }
 }
