@@ -29,12 +29,18 @@ fn held(queue: &Queue) -> support::Gate {
     open
 }
 
-/// A flush in a thread of its own, which has begun to wait.
+/// A flush in a thread of its own, which has begun to wait: it sleeps.
 fn flusher(queue: &Queue) -> std::thread::JoinHandle<()> {
+    let (tell, told) = std::sync::mpsc::channel();
     let queue = queue.clone();
-    let thread = std::thread::spawn(move || queue.flush().unwrap());
-    // Whether it has begun cannot be seen from outside; what is tested holds in either case.
-    std::thread::sleep(Duration::from_millis(20));
+    let thread = std::thread::spawn(move || {
+        tell.send(std::fs::read_link("/proc/thread-self").unwrap()).unwrap();
+        queue.flush().unwrap();
+    });
+    let stat = std::path::Path::new("/proc").join(told.recv().unwrap()).join("stat");
+    // The state follows the name: `1 (name) S ..`. A thread that is gone has not had to wait.
+    let sleeps = || std::fs::read_to_string(&stat).map_or(true, |text| text.contains(") S "));
+    until("the flush sleeps", sleeps);
     thread
 }
 
