@@ -4,7 +4,7 @@ mod load;
 
 pub use crate::item::raw::RawWork;
 pub use crate::pool::Shape;
-use crate::queue::spin_here;
+use crate::queue::{Queue, spin_near};
 use crate::worker::WaitPolicy;
 use cmwq_ring::Futex;
 use cmwq_ring::sync::{AtomicU32, AtomicU64, Ordering};
@@ -61,9 +61,22 @@ impl Completion {
 
     /// Waits until it is complete, as the policy says.
     pub fn wait(&self, policy: WaitPolicy) {
+        self.wait_for(policy, false);
+    }
+
+    /// The same, for an item of this queue submitted by this thread: if a worker of the queue is on this CPU it is given
+    /// the CPU.
+    #[inline]
+    pub fn wait_on(&self, queue: &Queue, policy: WaitPolicy) {
+        let inner = queue.inner();
+        self.wait_for(policy, inner.pwq(inner.here()).pool().is_near());
+    }
+
+    #[inline]
+    fn wait_for(&self, policy: WaitPolicy, near: bool) {
         // Ordering: acquire pairs with `complete`.
         let done = || self.state.load(Ordering::Acquire) == DONE;
-        if spin_here(policy, done) {
+        if spin_near(policy, near, done) {
             return;
         }
         // Ordering: acquire pairs with `complete`, release announces the sleep.

@@ -91,7 +91,7 @@ impl Producer {
     #[inline]
     fn wait(&self, policy: WaitPolicy) {
         // SAFETY: the drop frees it.
-        unsafe { self.done.as_ref() }.wait(policy);
+        unsafe { self.done.as_ref() }.wait_on(&self.queue, policy);
     }
 }
 

@@ -39,6 +39,8 @@ pub(crate) struct Header {
     pub(crate) slot: Cell<u8>,
     /// L (W3).
     pub(crate) inactive: Cell<bool>,
+    /// Owner of PENDING (W1): the CPU it was submitted from, its lower bits: a hint for who waits.
+    pub(crate) cpu: Cell<u16>,
 }
 
 /// What differs between kinds of items.
@@ -74,6 +76,7 @@ impl Header {
             refs: AtomicU32::new(refs),
             slot: Cell::new(0),
             inactive: Cell::new(false),
+            cpu: Cell::new(0),
         }
     }
 

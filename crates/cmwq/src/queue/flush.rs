@@ -32,7 +32,12 @@ thread_local! {
 
 /// Spins as the engine's policy says, with the calling thread's score. `true`: ready.
 pub(crate) fn spin_here(policy: crate::WaitPolicy, ready: impl FnMut() -> bool) -> bool {
-    PATIENCE.with(|patience| patience.spin(policy, ready))
+    spin_near(policy, false, ready)
+}
+
+/// The same; `near`: a worker that was last seen on this CPU is waited for.
+pub(crate) fn spin_near(policy: crate::WaitPolicy, near: bool, ready: impl FnMut() -> bool) -> bool {
+    PATIENCE.with(|patience| patience.spin(policy, near, ready))
 }
 
 impl Queue {

@@ -13,6 +13,8 @@ use std::sync::{Arc, Weak};
 #[derive(Clone, Copy)]
 pub(crate) struct Slot {
     pub(crate) pwq: NonNull<Pwq>,
+    /// The CPU's number, its lower bits.
+    pub(crate) cpu: u16,
     /// The arrival counts of that CPU.
     pub(crate) leaf: u32,
     /// Whether the engine uses this CPU (others are mapped onto one that it does).

@@ -11,7 +11,7 @@ mod submit;
 pub use builder::QueueBuilder;
 pub use destroy::StillRunning;
 pub use flush::WaitError;
-pub(crate) use flush::spin_here;
+pub(crate) use flush::{spin_here, spin_near};
 pub(crate) use inner::QueueInner;
 pub(crate) use scope::Open;
 pub use scope::{Scope, ScopedJoinHandle};

@@ -168,6 +168,7 @@ impl QueueInner {
     fn address(&self, to: Slot, phase: u32, header: &Header, place: &'static Location<'static>) {
         header.pwq.set(Some(to.pwq));
         header.slot.set(slot(phase) as u8);
+        header.cpu.set(to.cpu);
         header.place.set(place);
     }
 

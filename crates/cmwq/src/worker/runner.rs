@@ -6,6 +6,7 @@ use crate::item::{Handle, Header};
 use crate::pool::{Filled, Hold, Linger, Pool, Pwq, WorkerCell};
 use cmwq_core::id::WorkerId;
 use cmwq_core::time::Tick;
+use cmwq_sys::affinity::current_cpu;
 use std::cell::Cell;
 use std::ptr::NonNull;
 
@@ -30,6 +31,9 @@ pub(crate) struct Runner<'a> {
     queue: Cell<u64>,
     /// O: how deep in `blocking` scopes the item is.
     pub(super) blocking: Cell<u32>,
+    /// O: the CPU the last item was submitted from, and the one this worker was on when it ran.
+    submit_cpu: Cell<u16>,
+    cpu: Cell<u32>,
     now: Cell<Tick>,
     looks: Cell<u8>,
 }
@@ -51,6 +55,8 @@ impl<'a> Runner<'a> {
             item: Cell::new(None),
             queue: Cell::new(0),
             blocking: Cell::new(0),
+            submit_cpu: Cell::new(0),
+            cpu: Cell::new(u32::MAX),
             now: Cell::new(clock::now()),
             looks: Cell::new(0),
         }
@@ -107,6 +113,8 @@ impl<'a> Runner<'a> {
         let queue = unsafe { pwq.as_ref() }.queue.get();
         self.publish_departures_unless(pwq, slot);
         self.cell.stats.begin(queue, header.place.get());
+        self.submit_cpu.set(header.cpu.get());
+        self.note_cpu();
         self.item.set(Some(item));
         self.queue.set(queue);
         // SAFETY: this worker has claimed the item and runs it once.
@@ -124,12 +132,12 @@ impl<'a> Runner<'a> {
         let policy = self.pool.setup.wait;
         let pwq = match linger {
             Linger::No => return false,
-            Linger::Spin => return !patience.spin(policy, || self.pool.poll()),
+            Linger::Spin => return !patience.spin(policy, self.is_near(), || self.pool.poll()),
             Linger::Lease(pwq) => pwq,
         };
         for _ in 0..LEASED_MAX {
             let come = || self.pool.poll_leased(pwq);
-            if !come() && !patience.spin(policy, come) {
+            if !come() && !patience.spin(policy, self.is_near(), come) {
                 return true;
             }
             let Some(item) = self.pool.take_leased(pwq) else { return false };
@@ -146,6 +154,20 @@ impl<'a> Runner<'a> {
     fn publish_departures_unless(&self, pwq: NonNull<Pwq>, slot: u8) {
         if self.leaving.get().is_some_and(|run| run.pwq != pwq || run.slot != slot) {
             self.publish_departures();
+        }
+    }
+
+    /// Whether the last item came from the CPU this worker is on: whoever submits the next one needs that CPU.
+    pub(super) fn is_near(&self) -> bool {
+        u32::from(self.submit_cpu.get()) == self.cpu.get()
+    }
+
+    /// Lets waiters know where this worker runs.
+    fn note_cpu(&self) {
+        let cpu = current_cpu();
+        if cpu != self.cpu.get() {
+            self.cpu.set(cpu);
+            self.pool.worker_cpu.set(u64::from(cpu));
         }
     }
 

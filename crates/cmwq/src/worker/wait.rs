@@ -51,18 +51,19 @@ impl Patience {
         Patience { score: Cell::new(SCORE_FIRST), skipped: Cell::new(0) }
     }
 
-    /// Spins and gives way as the policy says until `ready`; `false`: sleep now.
+    /// Spins and gives way as the policy says until `ready`; `false`: sleep now. `near`: the thread waited for is believed
+    /// to be on this CPU, where it cannot run before this one gives way, so that a pause would be lost time.
     #[inline]
-    pub(crate) fn spin(&self, policy: WaitPolicy, mut ready: impl FnMut() -> bool) -> bool {
+    pub(crate) fn spin(&self, policy: WaitPolicy, near: bool, mut ready: impl FnMut() -> bool) -> bool {
         match policy {
             WaitPolicy::Park => false,
             WaitPolicy::Pause => pause(&mut ready).is_none(),
-            WaitPolicy::Yield => pause(&mut ready).is_none_or(|since| give_way(since, &mut ready)),
+            WaitPolicy::Yield => pause_and_give_way(near, &mut ready),
             WaitPolicy::Adaptive => {
                 if !self.is_worth_it() {
                     return false;
                 }
-                let hit = pause(&mut ready).is_none_or(|since| give_way(since, &mut ready));
+                let hit = pause_and_give_way(near, &mut ready);
                 self.learn(hit);
                 hit
             }
@@ -82,6 +83,14 @@ impl Patience {
         let score = self.score.get();
         self.score.set(if hit { (score + 1).clamp(1, SCORE_MAX) } else { (score - MISS).max(0) });
     }
+}
+
+#[inline]
+fn pause_and_give_way(near: bool, ready: &mut impl FnMut() -> bool) -> bool {
+    if near {
+        return ready() || give_way(clock::now(), ready);
+    }
+    pause(ready).is_none_or(|since| give_way(since, ready))
 }
 
 /// `None` when ready; else when the pause began.
@@ -129,7 +138,7 @@ mod tests {
         let mut looks = 0u32;
         let mut miss = || {
             let mut looked = 0;
-            assert!(!patience.spin(WaitPolicy::Adaptive, || {
+            assert!(!patience.spin(WaitPolicy::Adaptive, false, || {
                 looked += 1;
                 false
             }));
@@ -142,13 +151,13 @@ mod tests {
         assert!(miss() > 0, "every sixteenth wait tries");
         // The next try hits: the score is positive again.
         for _ in 0..RETRY {
-            patience.spin(WaitPolicy::Adaptive, || true);
+            patience.spin(WaitPolicy::Adaptive, false, || true);
         }
         assert!(miss() > 0);
     }
 
     #[test]
     fn park_never_looks() {
-        assert!(!Patience::new().spin(WaitPolicy::Park, || unreachable!()));
+        assert!(!Patience::new().spin(WaitPolicy::Park, false, || unreachable!()));
     }
 }
