@@ -167,7 +167,7 @@ impl Crew {
     fn serve(&self, me: u32) {
         let wake = &self.wakes[me as usize];
         loop {
-            self.inbox.poll();
+            self.inbox.has_items();
             let mut taken = self.taken.lock();
             *taken += self.take();
             if *taken == 1 {
