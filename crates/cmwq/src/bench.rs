@@ -64,12 +64,12 @@ impl Completion {
         self.wait_for(policy, false);
     }
 
-    /// The same, for an item of this queue submitted by this thread: if a worker of the queue is on this CPU it is given
+    /// The same, for an item of this queue submitted by this thread: if a worker of the queue is on this CPU it is
+    /// given
     /// the CPU.
     #[inline]
     pub fn wait_on(&self, queue: &Queue, policy: WaitPolicy) {
-        let inner = queue.inner();
-        self.wait_for(policy, inner.pwq(inner.here()).pool().is_near());
+        self.wait_for(policy, queue.inner().here().near.is_here());
     }
 
     #[inline]

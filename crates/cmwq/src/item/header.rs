@@ -1,6 +1,6 @@
 //! What every item begins with, whatever it runs.
 
-use crate::pool::Pwq;
+use crate::pool::{Near, Pwq};
 use crate::worker::Runner;
 use cmwq_core::id::PwqId;
 use cmwq_core::work::WorkWord;
@@ -39,8 +39,10 @@ pub(crate) struct Header {
     pub(crate) slot: Cell<u8>,
     /// L (W3).
     pub(crate) inactive: Cell<bool>,
-    /// Owner of PENDING (W1): the CPU it was submitted from, its lower bits: a hint for who waits.
-    pub(crate) cpu: Cell<u16>,
+    /// Owner of PENDING (W1): the CPU it was submitted from, its lower bits: a hint for the worker.
+    pub(crate) cpu: Cell<u8>,
+    /// Owner of PENDING (W1): where the pool's workers are seen: a hint for who waits.
+    pub(crate) near: Cell<Near>,
 }
 
 /// What differs between kinds of items.
@@ -77,6 +79,7 @@ impl Header {
             slot: Cell::new(0),
             inactive: Cell::new(false),
             cpu: Cell::new(0),
+            near: Cell::new(Near::default()),
         }
     }
 

@@ -225,7 +225,7 @@ impl<T> JoinHandle<T> {
     /// [`JoinError`] when the closure panicked or was refused.
     pub fn join(mut self) -> Result<T, JoinError> {
         if let Some(front) = self.front()
-            && !spin_near(front.wait, front.is_near(), || front.join.is_done())
+            && !spin_near(front.wait, front.header.near.get().is_here(), || front.join.is_done())
         {
             front.sleep();
         }
@@ -251,13 +251,6 @@ impl<T> JoinHandle<T> {
 }
 
 impl<T> Front<T> {
-    /// Whether a worker of the task's pool was last seen on this CPU.
-    fn is_near(&self) -> bool {
-        // SAFETY: pwqs live as long as their pool, which the unfinished task keeps busy; a finished one is not asked.
-        let near = |pwq: NonNull<crate::pool::Pwq>| unsafe { pwq.as_ref() }.pool().is_near();
-        !self.join.is_done() && self.header.pwq.get().is_some_and(near)
-    }
-
     fn sleep(&self) {
         while self.join.announce_waiter() == Polled::Pending {
             let (word, value) = self.join.sleep_value();

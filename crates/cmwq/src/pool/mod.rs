@@ -4,6 +4,7 @@ mod cells;
 mod hold;
 mod leased;
 mod links;
+mod near;
 mod pwq;
 mod registry;
 mod shape;
@@ -11,6 +12,7 @@ mod shape;
 pub use cells::WakeVia;
 pub(crate) use cells::{Backend, WorkerCell};
 pub(crate) use hold::{Filled, Hold, Linger};
+pub(crate) use near::Near;
 pub(crate) use pwq::Pwq;
 pub(crate) use registry::{PoolKey, Registry};
 #[cfg(not(feature = "bench"))]
@@ -70,8 +72,8 @@ pub(crate) struct Pool {
     listed: CacheLine<Hint>,
     /// A mirror of "somebody waits for ends to be reported", for workers that spin before they report.
     wants_reports: Hint,
-    /// The CPU a worker was last seen on: a hint for who waits for items.
-    pub(crate) worker_cpu: Counter,
+    /// I: where its workers are seen.
+    pub(crate) near: Near,
     /// W: what the leaseholder runs; on a line that only it writes.
     leased: CacheLine<leased::Leased>,
     cells: cells::Cells,
@@ -114,7 +116,7 @@ impl Pool {
             })),
             listed: CacheLine::default(),
             wants_reports: Hint::default(),
-            worker_cpu: Counter::default(),
+            near: Near::take(),
             leased: CacheLine::default(),
             cells: cells::Cells::new(),
             setup,
@@ -245,11 +247,6 @@ impl Pool {
         if unsafe { item.0.as_ref() }.vtable.owned_by_caller {
             self.leased.set(item, crate::item::function_of(item));
         }
-    }
-
-    /// Whether a worker was last seen on the CPU the caller is on. A hint.
-    pub(crate) fn is_near(&self) -> bool {
-        self.worker_cpu.get() == u64::from(cmwq_sys::affinity::current_cpu())
     }
 
     /// Items started so far, over all workers.

@@ -145,7 +145,10 @@ impl QueueBuilder {
                 let usable = cpus.contains(CpuId(cpu));
                 let leaf = if usable { usable_before } else { cpu % cpus.len() as u32 };
                 usable_before += u32::from(usable);
-                Slot { pwq: joints[by_leaf[&leaf]].pwq, cpu: cpu as u16, leaf, usable }
+                {
+                    let joint = &joints[by_leaf[&leaf]];
+                    Slot { pwq: joint.pwq, cpu: cpu as u8, near: joint.pool.near, leaf, usable }
+                }
             })
             .collect()
     }

@@ -134,7 +134,7 @@ impl QueueInner {
         loop {
             // Once passed, the slot may serve a later phase, which this flush owes nothing.
             let empty = || !is_at_most(self.done(), phase) || self.is_empty(joint, phase);
-            if empty() || spin_here(policy, empty) {
+            if empty() || spin_near(policy, joint.pool.near.is_here(), empty) {
                 return true;
             }
             let left = match deadline.map(|d| d.since(clock::now())) {

@@ -1,7 +1,7 @@
 //! What a queue's handles share.
 
 use crate::engine::Shared;
-use crate::pool::{Pool, Pwq};
+use crate::pool::{Near, Pool, Pwq};
 use crate::worker::current_queue;
 use cmwq_ring::sync::AtomicU32;
 use cmwq_ring::{Arrivals, CacheLine, QueueCell};
@@ -14,7 +14,9 @@ use std::sync::{Arc, Weak};
 pub(crate) struct Slot {
     pub(crate) pwq: NonNull<Pwq>,
     /// The CPU's number, its lower bits.
-    pub(crate) cpu: u16,
+    pub(crate) cpu: u8,
+    /// Where the workers of its pool are seen.
+    pub(crate) near: Near,
     /// The arrival counts of that CPU.
     pub(crate) leaf: u32,
     /// Whether the engine uses this CPU (others are mapped onto one that it does).

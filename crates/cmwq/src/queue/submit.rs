@@ -169,6 +169,7 @@ impl QueueInner {
         header.pwq.set(Some(to.pwq));
         header.slot.set(slot(phase) as u8);
         header.cpu.set(to.cpu);
+        header.near.set(to.near);
         header.place.set(place);
     }
 

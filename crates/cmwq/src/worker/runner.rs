@@ -32,7 +32,7 @@ pub(crate) struct Runner<'a> {
     /// O: how deep in `blocking` scopes the item is.
     pub(super) blocking: Cell<u32>,
     /// O: the CPU the last item was submitted from, and the one this worker was on when it ran.
-    submit_cpu: Cell<u16>,
+    submit_cpu: Cell<u8>,
     cpu: Cell<u32>,
     now: Cell<Tick>,
     looks: Cell<u8>,
@@ -159,7 +159,7 @@ impl<'a> Runner<'a> {
 
     /// Whether the last item came from the CPU this worker is on: whoever submits the next one needs that CPU.
     pub(super) fn is_near(&self) -> bool {
-        u32::from(self.submit_cpu.get()) == self.cpu.get()
+        self.submit_cpu.get() == self.cpu.get() as u8
     }
 
     /// Lets waiters know where this worker runs.
@@ -167,7 +167,7 @@ impl<'a> Runner<'a> {
         let cpu = current_cpu();
         if cpu != self.cpu.get() {
             self.cpu.set(cpu);
-            self.pool.worker_cpu.set(u64::from(cpu));
+            self.pool.near.note(cpu);
         }
     }
 

@@ -51,7 +51,8 @@ impl Patience {
         Patience { score: Cell::new(SCORE_FIRST), skipped: Cell::new(0) }
     }
 
-    /// Spins and gives way as the policy says until `ready`; `false`: sleep now. `near`: the thread waited for is believed
+    /// Spins and gives way as the policy says until `ready`; `false`: sleep now. `near`: the thread waited for is
+    /// believed
     /// to be on this CPU, where it cannot run before this one gives way, so that a pause would be lost time.
     #[inline]
     pub(crate) fn spin(&self, policy: WaitPolicy, near: bool, mut ready: impl FnMut() -> bool) -> bool {
