@@ -1,7 +1,9 @@
 //! Where workers were last seen, as a hint for threads that wait for them.
 //!
-//! A thread that waits for a worker on its own CPU should give way at once: the worker cannot run before. The hints lie in a
-//! table that outlives every pool, because who waits for a closure may outlive the pool that runs it. Pools share places
+//! A thread that waits for a worker on its own CPU should give way at once: the worker cannot run before. The hints
+//! lie in a
+//! table that outlives every pool, because who waits for a closure may outlive the pool that runs it. Pools share
+//! places
 //! when there are many: a wrong hint costs a pause or an early `sched_yield`.
 
 use cmwq_ring::sync::{AtomicU32, Ordering};
