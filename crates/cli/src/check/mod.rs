@@ -69,6 +69,9 @@ impl Outcome {
 }
 
 /// Explores what was asked for and prints a table line as soon as each exploration is over.
+/// More threads than a large machine has CPUs explore no faster.
+const THREADS_MAX: usize = 1024;
+
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let Protocol::Seam(seam) = &arguments.protocol;
     run_seam(seam)
@@ -80,6 +83,12 @@ fn run_seam(arguments: &SeamArguments) -> Result<Outcome, Failure> {
     let claims = claims(arguments)?;
     if arguments.threads == 0 {
         return Err(Failure::input("--threads 0: at least one thread explores"));
+    }
+    if arguments.threads > THREADS_MAX {
+        let threads = arguments.threads;
+        return Err(Failure::input(format!(
+            "--threads {threads}: at most {THREADS_MAX}; one a CPU is enough"
+        )));
     }
     let mut sound = true;
     if arguments.variant.is_none() {

@@ -136,8 +136,14 @@ impl EngineBuilder {
     /// most.
     ///
     /// # Errors
-    /// [`BuildErrorKind::Topology`], [`BuildErrorKind::Thread`] or [`BuildErrorKind::Setting`].
+    /// [`BuildErrorKind::Topology`], [`BuildErrorKind::Thread`] or [`BuildErrorKind::Setting`] (a name with a zero
+    /// byte, a
+    /// number of workers out of range).
     pub fn build(self) -> Result<Engine, BuildError> {
+        if self.name.contains('\0') {
+            let what = format!("engine name {:?} holds a zero byte, which no thread's name may", self.name);
+            return Err(BuildError::setting(what));
+        }
         let workers = self.config.workers_max;
         if workers == 0 || workers > limits::POOL_WORKERS_MAX {
             let what = format!("workers_max {workers} is not in 1..={}", limits::POOL_WORKERS_MAX);

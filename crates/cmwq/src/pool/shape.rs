@@ -13,7 +13,10 @@ use std::ptr::NonNull;
 
 /// How a submission reaches the worklist.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(not(feature = "bench"), allow(dead_code, reason = "the older shapes are for benchmarks"))]
+#[cfg_attr(
+    not(feature = "bench"),
+    allow(dead_code, unreachable_pub, reason = "the older shapes can be chosen by the benchmarks only")
+)]
 pub enum Shape {
     /// One push; the pool lock is not taken.
     #[default]

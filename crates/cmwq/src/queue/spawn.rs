@@ -33,7 +33,8 @@ impl Queue {
     /// it.
     ///
     /// A queue that is drained or destroyed refuses: then the closure is dropped and joining reports
-    /// [`JoinError::Refused`](crate::JoinError::Refused).
+    /// [`JoinError::Refused`](crate::JoinError::Refused). Where a lost closure matters and nobody joins, use
+    /// [`Queue::try_spawn`].
     ///
     /// # Context
     /// From any thread, also from inside items. Never blocks; allocates once.

@@ -53,7 +53,7 @@ fn describe(text: &mut String, document: &Document<'_>, plan: &Plan) {
         (None, row) => format!("{} items a producer", row.map_or(0, |row| row.cell.items)),
     };
     let row = document.rows.first();
-    let mode = row.map_or("", |row| match row.mode {
+    let mode = row.map_or("nothing was measured", |row| match row.mode {
         super::cell::Mode::One => "one item in flight each",
         super::cell::Mode::Batch => "batches, flushed",
     });
