@@ -136,7 +136,14 @@ impl<'a> Runner<'a> {
             Linger::Lease(pwq) => pwq,
         };
         for _ in 0..LEASED_MAX {
-            let come = || self.pool.poll_leased(pwq);
+            // A pause more than other waits: a look that meets a push half-way takes the line from it.
+            let come = || {
+                let come = self.pool.poll_leased(pwq);
+                if !come {
+                    std::hint::spin_loop();
+                }
+                come
+            };
             if !come() && !patience.spin(policy, self.is_near(), come) {
                 return true;
             }
