@@ -6,6 +6,7 @@ use cmwq_sys::affinity;
 use cmwq_sys::topology::{CpuSet, Scope, Topology};
 use serde::Serialize;
 
+use super::mailbox;
 use crate::source::Source;
 
 /// What a reader of figures wants to know of the machine.
@@ -21,6 +22,10 @@ pub(crate) struct Machine {
     cpus: String,
     /// How many.
     cpu_count: usize,
+    /// Nanoseconds of a cache line's round trip between the first two CPUs, before and after the runs: hypervisors
+    /// move
+    /// virtual CPUs.
+    pub(crate) line_round_trip_ns: [Option<f64>; 2],
     /// Of the topology, for each scope its pods.
     scopes: Vec<ScopePods>,
 }
@@ -45,14 +50,29 @@ impl Machine {
             topology: source.name(),
             cpu_count: cpus.len(),
             cpus: cpus.to_string(),
+            line_round_trip_ns: [mailbox::round_trip_ns(&cpus), None],
             scopes: scopes.into(),
         }
     }
 
-    /// It in one line.
+    /// After the runs: looks again at what may have changed.
+    pub(crate) fn look_again(&mut self, topology: &Topology) {
+        self.line_round_trip_ns[1] = mailbox::round_trip_ns(&cpus_here(topology));
+    }
+
+    /// It in a few words, and how far its CPUs are apart.
     pub(crate) fn headline(&self) -> String {
         let Machine { cpu, kernel, topology, cpus, .. } = self;
-        format!("{cpu}, Linux {kernel}, CPUs {cpus}, topology of {topology}")
+        let trips: Vec<String> =
+            self.line_round_trip_ns.iter().flatten().map(|ns| format!("{ns:.0}")).collect();
+        let far = match trips.as_slice() {
+            [] => String::new(),
+            trips => format!(
+                "\na cache line from one CPU to another and back, before and after: {} ns",
+                trips.join(", ")
+            ),
+        };
+        format!("{cpu}, Linux {kernel}, CPUs {cpus}, topology of {topology}{far}")
     }
 }
 

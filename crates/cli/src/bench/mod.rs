@@ -4,6 +4,7 @@ mod child;
 mod figures;
 mod judge;
 mod machine;
+mod mailbox;
 mod queue;
 
 use crate::output::Failure;

@@ -22,7 +22,8 @@ are those of the whole process, divided by items.
 
 The JSON document holds
   schema   \"cmwq-bench-queue/1\"
-  machine  processor, kernel, CPUs, and the pods of each scope
+  machine  processor, kernel, CPUs, the round trip of a cache line between two of them, and the
+           pods of each scope
   rows     scope, same_pods_as (the scope whose figures these are, or null), shape (under-lock,
            deferred, inbox, condvar), mode (one, batch), policy (spin: the engine's own waits; park:
            every thread sleeps at once), cover, claim, producers, workers_max (or null),

@@ -35,9 +35,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let topology = arguments.source.read()?;
     let target = arguments.json.as_deref().map(JsonTarget::from);
     target.as_ref().map_or(Ok(()), output::check_json)?;
-    let machine = Machine::look(&arguments.source, &topology);
+    let mut machine = Machine::look(&arguments.source, &topology);
     let plan = Plan::new(arguments, &topology);
     let (runs, failed) = measure_all(&plan);
+    machine.look_again(&topology);
     let rows = document::rows(&plan, &runs);
     let verdicts = if arguments.judge { judge::judge(&rows) } else { Vec::new() };
     let document = Document::new(machine, &plan, rows, failed, &verdicts);
