@@ -37,7 +37,8 @@ impl Letterbox {
 const ROUNDS: u32 = 20_000;
 const LIMIT: Duration = Duration::from_millis(200);
 
-/// Nanoseconds of a round trip between the first two of these CPUs, both sides spinning; `None` with a single CPU, or when the
+/// Nanoseconds of a round trip between the first two of these CPUs, both sides spinning; `None` with a single CPU,
+/// or when the
 /// other side did not get to run.
 pub(crate) fn round_trip_ns(cpus: &CpuSet) -> Option<f64> {
     let (first, second) = (cpus.iter().next()?, cpus.iter().nth(1)?);
