@@ -30,10 +30,12 @@ pub struct ItemKind {
     pub pwq: u8,
     /// What it does.
     pub body: Body,
+    /// Whether its memory is its owner's, so that its word does not say that it runs.
+    pub owned: bool,
 }
 
-const PLAIN: ItemKind = ItemKind { pwq: 0, body: Body::Plain };
-const ORDERED: ItemKind = ItemKind { pwq: 1, body: Body::Plain };
+pub(super) const PLAIN: ItemKind = ItemKind { pwq: 0, body: Body::Plain, owned: false };
+pub(super) const ORDERED: ItemKind = ItemKind { pwq: 1, ..PLAIN };
 
 /// One configuration.
 #[derive(Clone, Debug)]
@@ -60,6 +62,8 @@ pub struct Config {
     pub failures: u8,
     /// The item that is cancelled and queued elsewhere.
     pub cancel: Option<u8>,
+    /// Whether the pool is closed when nobody will submit any more.
+    pub closes: bool,
     /// Whether a waker that finds a wake-up claimed issues it as well.
     pub help: bool,
     /// How much an item counts as progress: short items count ten times as much.
@@ -81,7 +85,7 @@ pub enum Tier {
     Deep,
 }
 
-const POOL: PoolConfig = PoolConfig {
+pub(super) const POOL: PoolConfig = PoolConfig {
     managed: false,
     claim: ClaimPolicy::Kicked,
     cover: CoverPolicy::Eager,
@@ -93,7 +97,7 @@ const POOL: PoolConfig = PoolConfig {
     create_cooldown: Span(COOLDOWN_TICKS),
 };
 
-const BASE: Config = Config {
+pub(super) const BASE: Config = Config {
     name: "",
     about: "",
     pool: POOL,
@@ -105,6 +109,7 @@ const BASE: Config = Config {
     culls: 0,
     failures: 0,
     cancel: None,
+    closes: false,
     help: false,
     item_weight: 1,
     reaches: &[],
@@ -129,7 +134,9 @@ impl Config {
     pub fn all() -> Vec<Config> {
         let mut all = small();
         all.extend(medium());
+        all.extend(super::lease_config::medium());
         all.extend(deep());
+        all.extend(super::lease_config::deep());
         all
     }
 
@@ -140,10 +147,10 @@ impl Config {
 }
 
 fn small() -> Vec<Config> {
-    [submitting(), sleeping(), claiming()].concat()
+    [submitting(), sleeping(), claiming(), super::lease_config::small()].concat()
 }
 
-const ONE_WORKER: PoolConfig = PoolConfig { workers_max: 1, ..POOL };
+pub(super) const ONE_WORKER: PoolConfig = PoolConfig { workers_max: 1, ..POOL };
 
 /// Submission, hand-over, the gate.
 fn submitting() -> Vec<Config> {
@@ -190,7 +197,7 @@ fn submitting() -> Vec<Config> {
             name: "requeue",
             about: "an item queues itself while it runs",
             workers: 1,
-            items: &[ItemKind { pwq: 0, body: Body::Requeues }, PLAIN],
+            items: &[ItemKind { body: Body::Requeues, ..PLAIN }, PLAIN],
             reaches: &[Reached::HandedOver, Reached::FinisherPushes],
             ..BASE
         },
@@ -230,7 +237,7 @@ fn sleeping() -> Vec<Config> {
             about: "an item that has queued itself again while it runs is cancelled",
             workers: 1,
             pool: ONE_WORKER,
-            items: &[ItemKind { pwq: 0, body: Body::Requeues }],
+            items: &[ItemKind { body: Body::Requeues, ..PLAIN }],
             submitters: &[&[0]],
             cancel: Some(0),
             reaches: &[Reached::Cancelled, Reached::CancelHanded, Reached::Elsewhere],
@@ -246,7 +253,7 @@ fn claiming() -> Vec<Config> {
             name: "managed-block",
             about: "a managed pool: the running item blocks until the other has run",
             pool: PoolConfig { managed: true, ..POOL },
-            items: &[ItemKind { pwq: 0, body: Body::WaitsFor(1) }, PLAIN],
+            items: &[ItemKind { body: Body::WaitsFor(1), ..PLAIN }, PLAIN],
             workers: 2,
             reaches: &[Reached::Blocked],
             ..BASE
@@ -256,7 +263,7 @@ fn claiming() -> Vec<Config> {
             about: "two of three items are claimed together, one of them waits for another",
             pool: PoolConfig { batch_max: 3, ..POOL },
             pwqs: &[2],
-            items: &[PLAIN, ItemKind { pwq: 0, body: Body::WaitsFor(2) }, PLAIN],
+            items: &[PLAIN, ItemKind { body: Body::WaitsFor(2), ..PLAIN }, PLAIN],
             preload: &[0, 1],
             submitters: &[&[2]],
             workers: 2,
@@ -341,7 +348,7 @@ fn medium() -> Vec<Config> {
             name: "managed",
             about: "a managed pool with an item that blocks, culling and creation",
             pool: PoolConfig { managed: true, ..POOL },
-            items: &[PLAIN, ItemKind { pwq: 0, body: Body::Blocks }],
+            items: &[PLAIN, ItemKind { body: Body::Blocks, ..PLAIN }],
             pwqs: &[2],
             workers: 1,
             culls: 1,
@@ -390,7 +397,7 @@ fn deep() -> Vec<Config> {
             name: "everything-managed",
             about: "everything in a managed pool, with an item that blocks",
             pool: PoolConfig { managed: true, ..POOL },
-            items: &[PLAIN, ItemKind { pwq: 0, body: Body::Blocks }],
+            items: &[PLAIN, ItemKind { body: Body::Blocks, ..PLAIN }],
             pwqs: &[2],
             tier: Tier::Deep,
             ..EVERYTHING
@@ -398,7 +405,7 @@ fn deep() -> Vec<Config> {
         Config {
             name: "shared-culled",
             about: "an item that both submit and that queues itself again, culling and creation",
-            items: &[ItemKind { pwq: 0, body: Body::Requeues }, PLAIN],
+            items: &[ItemKind { body: Body::Requeues, ..PLAIN }, PLAIN],
             submitters: &[&[0], &[1, 0]],
             workers: 1,
             culls: 1,

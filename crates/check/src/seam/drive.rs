@@ -84,7 +84,9 @@ impl Drive<'_> {
     /// be recalled.
     pub(super) fn take_inbox(&mut self) -> bool {
         let newest_first: Vec<u8> = self.seam.inbox_items().collect();
+        let before = self.seam.inbox;
         let taken = self.seam.inbox.take().apply(&mut self.seam.inbox);
+        self.lease_drained(before);
         for thread in &mut self.seam.threads {
             // Whoever owed the sleeper of the mark a wake-up for these items is late now.
             thread.owes.iter_mut().filter(|o| o.by_mark).for_each(|o| o.for_work = false);
@@ -164,7 +166,8 @@ impl Drive<'_> {
     pub(super) fn finish_event(&mut self, worker: WorkerId, item: u8) {
         let before = self.seam.core.worklist().len();
         let pwq = self.seam.memory.pwq(item);
-        self.event(Event::Finish { worker, item, pwq, owned_by_caller: false });
+        let owned_by_caller = self.seam.memory.is_owned(item);
+        self.event(Event::Finish { worker, item, pwq, owned_by_caller });
         if self.seam.core.worklist().len() > before {
             self.reached.mark(Reached::Activated);
         }
@@ -199,6 +202,7 @@ impl Drive<'_> {
                 self.end_hold(&actions, Pc::Blocked);
             }
             Purpose::Cancel => self.cancel_linked(),
+            Purpose::Close => self.close(),
             Purpose::Cover => self.cover_again(),
         }
     }
@@ -219,6 +223,9 @@ impl Drive<'_> {
             self.seam.inbox = InboxWord::StandBy(sleeper);
             true
         } else {
+            if matches!(self.seam.inbox, InboxWord::Leased(_)) {
+                self.reached.mark(Reached::LeaseMarked);
+            }
             self.seam.inbox.stand_by(sleeper).apply(&mut self.seam.inbox)
         };
         if set || self.is(Variant::NoRecheck) {
@@ -406,8 +413,10 @@ impl Drive<'_> {
             self.after_wakes();
             return;
         }
+        let before = self.seam.inbox;
         let pushed = self.seam.inbox.push(item, self.seam.memory.pwq(item)).apply(&mut self.seam.inbox);
         self.seam.memory.set_next(item, pushed.below);
+        self.lease_pushed(before, item);
         if self.seam.order.position(item).is_some() {
             self.seam.break_rule(Rule::Unlinked, "an item is pushed that is linked");
             return;

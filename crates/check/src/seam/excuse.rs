@@ -25,6 +25,8 @@ enum Place {
     Inactive,
     /// In this worker's batch.
     Batch(usize),
+    /// Kept for this worker, which is inside the same item.
+    Punted(usize),
     /// Nowhere: lost.
     Nowhere,
 }
@@ -46,7 +48,8 @@ impl Seam {
     }
 
     fn place(&self, config: &Config, item: Item) -> Place {
-        let holds = |t: &Thread| t.item == item && matches!(t.pc, Pc::Push | Pc::HandOver | Pc::Start);
+        let holds =
+            |t: &Thread| t.item == item && matches!(t.pc, Pc::Push | Pc::HandOver | Pc::Record | Pc::Start);
         if let Some(at) = self.threads.iter().position(holds) {
             return Place::InHands(at);
         }
@@ -61,8 +64,28 @@ impl Seam {
         if self.is_linked(item) {
             return Place::Inactive;
         }
-        let holder = self.workers(config).find(|&(at, w)| self.has_claimed(at, w, item));
-        holder.map_or(Place::Nowhere, |(at, _)| Place::Batch(at))
+        if let Some((at, _)) = self.workers(config).find(|&(at, w)| self.has_claimed(at, w, item)) {
+            return Place::Batch(at);
+        }
+        self.punted_to(config, item).map_or(Place::Nowhere, Place::Punted)
+    }
+
+    fn punted_to(&self, config: &Config, item: Item) -> Option<usize> {
+        let keeps = |&(_, worker): &(usize, WorkerId)| {
+            let slot = self.core.workers().get(worker.index());
+            slot.is_some_and(|slot| slot.scheduled.iter(&self.memory).any(|i| i == item))
+        };
+        self.workers(config).find(keeps).map(|(at, _)| at)
+    }
+
+    /// An item may be kept for a worker that is inside it or has ended it as the last; not while that one runs
+    /// another.
+    fn excuses_punted(&self, able: &[bool], at: usize, item: Item) -> bool {
+        let thread = &self.threads[at];
+        match thread.runs_one() {
+            true => thread.is_inside(item) && able.contains(&true),
+            false => able[at],
+        }
     }
 
     /// Whether the item lies in a place of the worker's batch that has not been started.
@@ -103,6 +126,7 @@ impl Seam {
                     }
                     able[at]
                 }
+                Place::Punted(at) => self.excuses_punted(&able, at, item),
                 Place::Nowhere => return Some("a pending item is nowhere: it is lost"),
             };
             if !excused {
@@ -112,12 +136,12 @@ impl Seam {
         None
     }
 
-    /// Whether each thread could go on. Culler and canceller owe nobody that they begin.
+    /// Whether each thread could go on. Culler, canceller and closer owe nobody that they begin.
     fn able(&self, config: &Config) -> Vec<bool> {
         let mut able: Vec<bool> = vec![false; self.threads.len()];
         for who in self.everyone(config) {
             let at = self.index(config, who);
-            let waits = matches!(self.threads[at].pc, Pc::Cull | Pc::Cancel);
+            let waits = matches!(self.threads[at].pc, Pc::Cull | Pc::Cancel | Pc::Close);
             able[at] = !waits && !self.choices(config, who).is_empty();
         }
         able
@@ -186,7 +210,10 @@ impl Seam {
             sleeps |= matches!(state, State::Idle | State::Watching);
         }
         let may_create = self.core.nr_workers() < config.pool.workers_max;
-        (inside && !sleeps && !may_create) || (watches && !self.watches_for_ever(config, able))
+        // In a closing pool nobody is made, and who finds nothing leaves: what running items queue is left to their
+        // worker.
+        let closing = config.closes && self.threads[self.index(config, Who::Closer)].pc != Pc::Close;
+        (inside && !sleeps && (!may_create || closing)) || (watches && !self.watches_for_ever(config, able))
     }
 
     fn manager_comes(&self, at: usize) -> bool {
@@ -219,15 +246,21 @@ impl Seam {
         if listed && pool_excused() {
             return true;
         }
-        self.workers(config).any(|(at, worker)| {
-            let thread = &self.threads[at];
-            let inside = (0..config.items.len() as u8).filter(|i| same(&i)).any(|i| thread.is_inside(i));
-            let claimed = thread.places.as_slice().iter().filter(same);
-            let holds = claimed.into_iter().any(|&i| self.has_claimed(at, worker, i) || thread.starts(i));
-            let unreported = thread.finished.as_slice().iter().any(|i| same(&i));
-            let waits = matches!(thread.pc, Pc::Blocked) && inside;
-            able[at] && (inside || holds || unreported) || waits && !unreported && able.contains(&true)
-        })
+        let punted = (0..config.items.len() as u8)
+            .filter(|i| same(&i))
+            .any(|i| self.punted_to(config, i).is_some_and(|at| self.excuses_punted(able, at, i)));
+        punted
+            || self.workers(config).any(|(at, worker)| {
+                let thread = &self.threads[at];
+                let inside = (0..config.items.len() as u8).filter(|i| same(&i)).any(|i| thread.is_inside(i));
+                let claimed = thread.places.as_slice().iter().filter(same);
+                let holds = claimed.into_iter().any(|&i| self.has_claimed(at, worker, i) || thread.starts(i));
+                // What the leaseholder has taken has the place of what it has not reported.
+                let reported = thread.taken && inside;
+                let unreported = !reported && thread.finished.as_slice().iter().any(|i| same(&i));
+                let waits = matches!(thread.pc, Pc::Blocked) && inside;
+                able[at] && (inside || holds || unreported) || waits && !unreported && able.contains(&true)
+            })
     }
 
     /// Lets only the watching workers go on: whether they come back to where they were.
@@ -248,7 +281,7 @@ impl Seam {
     pub(super) fn everyone(&self, config: &Config) -> impl Iterator<Item = Who> + use<> {
         let submitters = (0..config.submitters.len() as u8).map(Who::Submitter);
         let workers = (0..config.slots()).map(Who::Worker);
-        submitters.chain(workers).chain([Who::Manager, Who::Culler, Who::Canceller])
+        submitters.chain(workers).chain([Who::Manager, Who::Culler, Who::Canceller, Who::Closer])
     }
 
     /// The branches of the thread's next step; none when it cannot go on.
@@ -285,6 +318,11 @@ impl Seam {
                 let pending = self.words[usize::from(item)].is_pending() && !self.is_elsewhere(item);
                 if free && pending { &[0] } else { &[] }
             }
+            Pc::Close => {
+                let submitted = self.threads[..config.submitters.len()].iter().all(|t| t.pc == Pc::Gone);
+                if free && submitted { &[0] } else { &[] }
+            }
+            Pc::Poll => self.poll_choices(thread.lease),
             Pc::Creating(_) if self.failures_left > 0 => &[0, 1],
             _ => &[0],
         }

@@ -5,6 +5,8 @@ mod config;
 mod drive;
 mod excuse;
 mod explore;
+mod lease;
+mod lease_config;
 mod model;
 mod others;
 mod property;

@@ -105,7 +105,7 @@ const RULES: [(Rule, Condition); 13] = rules!(
     Held
 );
 
-const SITUATIONS: [(Reached, Condition); 30] = situations!(
+const SITUATIONS: [(Reached, Condition); 38] = situations!(
     MarkReplaced,
     Withdrawn,
     StandByFailed,
@@ -135,7 +135,15 @@ const SITUATIONS: [(Reached, Condition); 30] = situations!(
     Cancelled,
     CancelInactive,
     CancelHanded,
-    Elsewhere
+    Elsewhere,
+    LeaseGranted,
+    LeaseTaken,
+    LeaseSecondPush,
+    LeaseOtherPwq,
+    LeaseDrained,
+    LeaseMarked,
+    Punted,
+    Closed
 );
 
 impl Model for SeamModel {
@@ -186,8 +194,10 @@ impl Seam {
     /// The pool before anything is submitted, with as many sleeping workers as the configuration says.
     pub(super) fn boot(config: &Config) -> Seam {
         let mut pwq = [0; ITEMS_MAX];
+        let mut owned = 0;
         for (at, item) in config.items.iter().enumerate() {
             pwq[at] = item.pwq;
+            owned |= u8::from(item.owned) << at;
         }
         let memory = Memory {
             next: [None; ITEMS_MAX],
@@ -195,12 +205,15 @@ impl Seam {
             inactive: [false; ITEMS_MAX],
             pwq,
             batches: [BatchWord::default(); WORKERS_MAX],
+            owned,
+            leaseholder: None,
+            leased: None,
         };
         let mut core = PoolCore::new(config.pool);
         for &max_active in config.pwqs {
             core.add_pwq(max_active);
         }
-        let count = config.submitters.len() + usize::from(config.slots()) + 3;
+        let count = config.submitters.len() + usize::from(config.slots()) + 4;
         let mut seam = Seam {
             core,
             memory,
@@ -242,6 +255,8 @@ impl Seam {
         self.threads[culler].pc = if config.culls > 0 { Pc::Cull } else { Pc::Gone };
         let canceller = self.index(config, Who::Canceller);
         self.threads[canceller].pc = if config.cancel.is_some() { Pc::Cancel } else { Pc::Gone };
+        let closer = self.index(config, Who::Closer);
+        self.threads[closer].pc = if config.closes { Pc::Close } else { Pc::Gone };
     }
 
     fn park(&mut self, thread: usize) {
@@ -317,6 +332,7 @@ impl Seam {
             (Pc::Cull, _) => drive.step_culler(),
             (Pc::Cancel, _) => drive.step_cancel(),
             (Pc::Release, _) => drive.step_release(),
+            (Pc::Close, _) => drive.step_close(),
             (pc, Who::Manager) => drive.step_manager(pc),
             (pc, _) => drive.step_worker(pc),
         }
@@ -374,6 +390,7 @@ impl Purpose {
             Purpose::Look => "look",
             Purpose::Block => "block",
             Purpose::Cancel => "cancel",
+            Purpose::Close => "close",
             Purpose::Cover => "cover again",
         }
     }

@@ -1,4 +1,4 @@
-//! The threads that are neither submitters nor workers: the engine's manager, the culler, the canceller.
+//! The threads that are neither submitters nor workers: the engine's manager, the culler, the canceller, the closer.
 
 use super::drive::Drive;
 use super::property::Reached;
@@ -174,6 +174,22 @@ impl Drive<'_> {
             return;
         }
         let actions = self.event(Event::Cover);
+        self.end_hold(&actions, then);
+    }
+
+    // ---- the closer ----
+
+    /// Under the lock: takes the inbox and wakes as many sleepers as one hold can; again until all have been told.
+    pub(super) fn step_close(&mut self) {
+        self.lock();
+        let recall = self.take_inbox();
+        self.hold(Purpose::Close, recall);
+    }
+
+    pub(super) fn close(&mut self) {
+        let actions = self.event(Event::Close);
+        self.reached.mark(Reached::Closed);
+        let then = if self.seam.core.is_closed() { Pc::Gone } else { Pc::Close };
         self.end_hold(&actions, then);
     }
 

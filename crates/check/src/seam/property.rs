@@ -1,6 +1,6 @@
 //! What must always hold, and what must be reached.
 
-use super::config::Config;
+use super::config::{Config, ITEMS_MAX};
 use super::state::{Pc, Seam, Who};
 use cmwq_core::id::{Sleeper, WorkerId};
 use cmwq_core::pool::invariants::{Broken, Outside};
@@ -162,6 +162,22 @@ reached! {
     CancelHanded = "cancelled-handed",
     /// A cancelled item was queued elsewhere.
     Elsewhere = "queued-elsewhere",
+    /// A worker was given a lease.
+    LeaseGranted = "lease-granted",
+    /// An item was taken under it.
+    LeaseTaken = "lease-taken",
+    /// It ended by a second push.
+    LeaseSecondPush = "lease-second-push",
+    /// It ended by a push from another pwq.
+    LeaseOtherPwq = "lease-other-pwq",
+    /// It ended by a take of somebody else.
+    LeaseDrained = "lease-drained",
+    /// It ended by a stand-by mark.
+    LeaseMarked = "lease-marked",
+    /// An item was kept for the worker that is inside it.
+    Punted = "punted",
+    /// The pool was closed.
+    Closed = "closed",
 }
 
 /// What has been reached in one exploration.
@@ -200,7 +216,9 @@ impl Seam {
                     .check_cover(&Outside { inbox: self.inbox, is_woken: &|s| self.is_woken(config, s) }),
             ),
             Rule::Counts if between_holds => what(self.core.check_counts()),
-            Rule::Gates if between_holds => what(self.core.check_gates()),
+            Rule::Gates if between_holds => {
+                what(self.core.check_gates()).or_else(|| self.check_running(config))
+            }
             Rule::NoOwedDies => what(self.core.check_no_owed_dies(&|w| self.is_owed(Sleeper::Worker(w)))),
             Rule::Issued => self.check_issued(config),
             Rule::Order if between_holds => self.check_order(),
@@ -238,6 +256,16 @@ impl Seam {
             }
         }
         None
+    }
+
+    /// No more items of a pwq are inside their functions than may be active.
+    fn check_running(&self, config: &Config) -> Option<&'static str> {
+        let mut running = [0; ITEMS_MAX];
+        for item in 0..config.items.len() {
+            running[usize::from(self.memory.pwq[item])] += u32::from(self.running[item]);
+        }
+        let exceeded = config.pwqs.iter().zip(running).any(|(&max_active, running)| running > max_active);
+        exceeded.then_some("more items of a pwq run than max_active")
     }
 
     /// Worklist, waiting items and inbox follow each other in the order of the pushes, for each pwq.

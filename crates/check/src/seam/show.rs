@@ -43,6 +43,7 @@ impl Seam {
             Who::Manager => "m".into(),
             Who::Culler => "culler".into(),
             Who::Canceller => "canceller".into(),
+            Who::Closer => "closer".into(),
         };
         let item = thread.item;
         let what = match thread.pc {
@@ -88,6 +89,12 @@ impl Seam {
             Pc::Cull => "locks, culls".into(),
             Pc::Cancel => "locks, takes the inbox".into(),
             Pc::Release => "releases the cancelled item".into(),
+            Pc::Lease => "leaves a lease".into(),
+            Pc::Poll if choice == 0 => "polls".into(),
+            Pc::Poll => "polls no longer".into(),
+            Pc::TakeOne => "takes the one item".into(),
+            Pc::Record => format!("records i{item}"),
+            Pc::Close => "locks, closes".into(),
         };
         format!("{name} {what}")
     }
@@ -106,7 +113,8 @@ impl Seam {
             InboxWord::Empty => "empty".into(),
             InboxWord::StandBy(sleeper) => format!("standby({})", sleeper_name(sleeper)),
             InboxWord::Leased(pwq) => format!("leased({pwq})"),
-            InboxWord::List(_) | InboxWord::One(_) => format!("{:?}", self.inbox_items().collect::<Vec<_>>()),
+            InboxWord::One(item) => format!("one({item})"),
+            InboxWord::List(_) => format!("{:?}", self.inbox_items().collect::<Vec<_>>()),
         };
         let worklist: Vec<u8> = self.core.worklist().iter(&self.memory).collect();
         let lock = self.lock.map_or("free".into(), |who| format!("{who:?}"));

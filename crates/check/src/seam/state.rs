@@ -54,6 +54,12 @@ pub(super) struct Memory {
     pub(super) inactive: [bool; ITEMS_MAX],
     pub(super) pwq: [u8; ITEMS_MAX],
     pub(super) batches: [BatchWord; WORKERS_MAX],
+    /// Items whose memory is their owner's.
+    pub(super) owned: u8,
+    /// The worker that takes single items without the lock, as its holders know it.
+    pub(super) leaseholder: Option<u8>,
+    /// The caller-owned item that worker is inside, as it says.
+    pub(super) leased: Option<Item>,
 }
 
 impl Items for Memory {
@@ -74,8 +80,8 @@ impl Items for Memory {
     fn pwq(&self, item: Item) -> PwqId {
         PwqId(u32::from(self.pwq[usize::from(item)]))
     }
-    fn function(&self, _item: Item) -> Option<usize> {
-        None
+    fn function(&self, item: Item) -> Option<usize> {
+        self.is_owned(item).then_some(0)
     }
     fn is_inactive(&self, item: Item) -> bool {
         self.inactive[usize::from(item)]
@@ -85,6 +91,19 @@ impl Items for Memory {
     }
     fn started(&self, worker: WorkerId) -> usize {
         self.batches[worker.index()].next()
+    }
+    fn leaseholder(&self) -> Option<WorkerId> {
+        self.leaseholder.map(|w| WorkerId(u32::from(w)))
+    }
+    fn is_leased(&self, item: Item, _function: usize) -> bool {
+        self.leased == Some(item)
+    }
+}
+
+impl Memory {
+    /// Whether the item is owned by its caller: its word does not say that it runs.
+    pub(super) fn is_owned(&self, item: Item) -> bool {
+        self.owned & 1 << item != 0
     }
 }
 
@@ -101,6 +120,8 @@ pub enum Who {
     Culler,
     /// Cancels one item and queues it elsewhere.
     Canceller,
+    /// Closes the pool when nobody will submit any more.
+    Closer,
 }
 
 /// How a worker came to the lock.
@@ -125,6 +146,8 @@ pub(super) enum Purpose {
     Block,
     /// An item is cancelled.
     Cancel,
+    /// The pool is closed.
+    Close,
     /// The hold had ended but for a stand-by mark that could not be set.
     Cover,
 }
@@ -149,6 +172,14 @@ pub(super) enum Pc {
     StandBy(Sleeper),
     /// Holds the lock: takes the items that kept it from setting the mark.
     Retake,
+    /// Holds the lock: leaves a lease for the pwq of what it has claimed.
+    Lease,
+    /// Leaseholder, inside no item: waits for another one, or goes to the lock.
+    Poll,
+    /// Leaseholder: takes the one item.
+    TakeOne,
+    /// Leaseholder: records the caller-owned item that it has taken.
+    Record,
     /// Announces its sleep too late ([`super::Variant::WorkerAnnouncesLate`]).
     LateAnnounce,
     /// On its way to the lock.
@@ -183,6 +214,8 @@ pub(super) enum Pc {
     Cancel,
     /// Holds the lock: releases the cancelled item.
     Release,
+    /// The closer waits for its moment, or goes on.
+    Close,
 }
 
 /// How far a wake-up has come.
@@ -234,6 +267,10 @@ pub(super) struct Thread {
     pub(super) finished: Row,
     /// How many of its batch have been reported, by itself or on its behalf.
     pub(super) reported: u8,
+    /// The pwq for which it has been given a lease.
+    pub(super) lease: Option<u8>,
+    /// The item in its hands has been taken under the lease.
+    pub(super) taken: bool,
     pub(super) owes: Vec<Owed>,
     pub(super) word: WakeWord,
     /// The system has been asked to wake it.
@@ -248,7 +285,7 @@ pub struct Seam {
     pub(super) words: [WorkWord; ITEMS_MAX],
     pub(super) inbox: InboxWord<Item>,
     pub(super) lock: Option<Who>,
-    /// Submitters, worker slots, manager, culler, canceller.
+    /// Submitters, worker slots, manager, culler, canceller, closer.
     pub(super) threads: Vec<Thread>,
     /// Items whose next instance goes to another pool.
     pub(super) target_elsewhere: u8,
@@ -289,6 +326,7 @@ impl Seam {
             Who::Manager => submitters + workers,
             Who::Culler => submitters + workers + 1,
             Who::Canceller => submitters + workers + 2,
+            Who::Closer => submitters + workers + 3,
         }
     }
 

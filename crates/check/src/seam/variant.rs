@@ -44,11 +44,29 @@ pub enum Variant {
     RecallReversed,
     /// Batches are recalled in the order in which they were claimed.
     RecallOldestFirst,
+    /// Leaves a lease although another worker is up.
+    LeaseShared,
+    /// Leaves a lease although items wait behind a gate.
+    LeaseOverWaiting,
+    /// A push from any pwq becomes an item that may be taken under the lease.
+    LeaseAnyPwq,
+    /// A take of the inbox by another leaves the lease in it.
+    LeaseSurvivesDrain,
+    /// A second push replaces the item that may be taken under the lease by its own.
+    LeaseWithList,
+    /// The ends of the items taken under a lease are reported as well.
+    LeaseReportsTaken,
+    /// The end of the item claimed under the lock is not reported when a lease was left.
+    LeaseReportsNothing,
+    /// A caller-owned item taken under a lease is not recorded.
+    LeaseUnrecorded,
+    /// An item that the leaseholder has come past stays on record.
+    LeaseKeepsRecord,
 }
 
 impl Variant {
     /// Every variant.
-    pub const ALL: [Variant; 20] = [
+    pub const ALL: [Variant; 29] = [
         Variant::NoRecheck,
         Variant::BlindStandby,
         Variant::PickedDiesUnseen,
@@ -69,6 +87,15 @@ impl Variant {
         Variant::DyingTakesInbox,
         Variant::RecallReversed,
         Variant::RecallOldestFirst,
+        Variant::LeaseShared,
+        Variant::LeaseOverWaiting,
+        Variant::LeaseAnyPwq,
+        Variant::LeaseSurvivesDrain,
+        Variant::LeaseWithList,
+        Variant::LeaseReportsTaken,
+        Variant::LeaseReportsNothing,
+        Variant::LeaseUnrecorded,
+        Variant::LeaseKeepsRecord,
     ];
 
     /// Its id on command lines.
@@ -94,6 +121,15 @@ impl Variant {
             Variant::DyingTakesInbox => "dying-takes-inbox",
             Variant::RecallReversed => "recall-reversed",
             Variant::RecallOldestFirst => "recall-oldest-first",
+            Variant::LeaseShared => "lease-shared",
+            Variant::LeaseOverWaiting => "lease-over-waiting",
+            Variant::LeaseAnyPwq => "lease-any-pwq",
+            Variant::LeaseSurvivesDrain => "lease-survives-drain",
+            Variant::LeaseWithList => "lease-with-list",
+            Variant::LeaseReportsTaken => "lease-reports-taken",
+            Variant::LeaseReportsNothing => "lease-reports-nothing",
+            Variant::LeaseUnrecorded => "lease-unrecorded",
+            Variant::LeaseKeepsRecord => "lease-keeps-record",
         }
     }
 
@@ -116,6 +152,13 @@ impl Variant {
             Variant::BlockUntold => "managed-block",
             Variant::WatcherUntimed => "watched",
             Variant::RecallReversed | Variant::RecallOldestFirst => "recall",
+            Variant::LeaseShared | Variant::LeaseKeepsRecord => "lease-owned",
+            Variant::LeaseUnrecorded => "lease-requeue",
+            Variant::LeaseOverWaiting | Variant::LeaseSurvivesDrain | Variant::LeaseReportsNothing => {
+                "lease-ordered"
+            }
+            Variant::LeaseAnyPwq => "lease-two-pwqs",
+            Variant::LeaseWithList | Variant::LeaseReportsTaken => "lease-alone",
         }
     }
 }

@@ -21,6 +21,10 @@ impl Drive<'_> {
                 self.came(came);
             }
             Pc::Take => self.step_take(),
+            Pc::Lease => self.step_lease(),
+            Pc::Poll => self.step_poll(),
+            Pc::TakeOne => self.step_take_one(),
+            Pc::Record => self.step_record(),
             Pc::Start => self.step_start(),
             Pc::Body => self.step_body(),
             Pc::Blocking => self.step_blocking(),
@@ -64,6 +68,10 @@ impl Drive<'_> {
                 if self.seam.core.watcher().is_none() && actions.verdict == Verdict::None {
                     self.reached.mark(Reached::WatcherJoined);
                 }
+                if actions.verdict == Verdict::None {
+                    // Up and about to look: a wake-up that was owed to it is late.
+                    self.seam.consume(worker);
+                }
                 actions
             }
         };
@@ -75,6 +83,7 @@ impl Drive<'_> {
                 return;
             }
         }
+        self.end_lease();
         self.report_finished();
         self.me().reported = 0;
         self.seam.memory.batches[worker.index()] = BatchWord::default();
@@ -107,7 +116,11 @@ impl Drive<'_> {
     /// The core is asked what to do.
     pub(super) fn look(&mut self) {
         let worker = self.worker();
+        let before = self.nr_punted();
         let actions = self.event(Event::Look(worker));
+        if self.nr_punted() > before {
+            self.reached.mark(Reached::Punted);
+        }
         if actions.verdict == Verdict::Run {
             self.me().places.clear();
             self.me().reported = 0;
@@ -117,9 +130,14 @@ impl Drive<'_> {
             let single = actions.batch.len() == 1;
             let word = if single { BatchWord::default() } else { BatchWord::filled(actions.batch.len()) };
             self.seam.memory.batches[worker.index()] = word;
+            debug_assert!(!actions.recall, "configurations with caller-owned items have no batches");
             if single {
                 let item = self.me().places.as_slice()[0];
                 self.me().item = item;
+                if self.may_lease(&actions) {
+                    self.goto(Pc::Lease);
+                    return;
+                }
             }
             self.end_hold(&actions, if single { Pc::Start } else { Pc::Take });
         } else if actions.verdict == Verdict::Again {
@@ -127,6 +145,10 @@ impl Drive<'_> {
         } else {
             self.decided(actions.verdict);
         }
+    }
+
+    fn nr_punted(&self) -> u32 {
+        self.seam.core.workers().iter().map(|w| w.scheduled.len()).sum()
     }
 
     /// What a worker does that has nothing to run.
@@ -196,7 +218,13 @@ impl Drive<'_> {
         if seam.words[at].is_running() || seam.running[at] > 0 {
             seam.break_rule(Rule::NoDoubleRun, "an item is started while it runs");
         }
-        seam.words[at].start().apply(&mut seam.words[at]);
+        let owned = seam.memory.is_owned(item);
+        let word = &mut seam.words[at];
+        if owned {
+            word.let_go().apply(word)
+        } else {
+            word.start().apply(word)
+        }
         seam.running[at] += 1;
         seam.progress = seam.progress.wrapping_add(self.config.item_weight);
         (seam.memory.next[at], seam.memory.prev[at]) = (None, None);
@@ -231,7 +259,8 @@ impl Drive<'_> {
     fn step_blocking(&mut self) {
         self.lock();
         let worker = self.worker();
-        if !self.is(Variant::BlockKeepsFinished) {
+        // Under a lease the item that ended first lends its place to this one.
+        if !self.is(Variant::BlockKeepsFinished) && !self.me().taken {
             self.report_finished();
         }
         if self.is(Variant::BlockUntold) {
@@ -254,18 +283,27 @@ impl Drive<'_> {
     fn finish(&mut self) {
         let item = self.me().item;
         let at = usize::from(item);
-        let word = &mut self.seam.words[at];
-        let ended = word.finish().apply(word);
+        let push = !self.seam.memory.is_owned(item) && {
+            let word = &mut self.seam.words[at];
+            word.finish().apply(word).push
+        };
         self.seam.running[at] -= 1;
         self.seam.ended[at] += 1;
-        self.me().finished.push(item);
+        let taken = std::mem::take(&mut self.me().taken);
+        if !taken || self.is(Variant::LeaseReportsTaken) {
+            self.me().finished.push(item);
+        }
         self.me().at = 0;
-        let single = self.me().places.as_slice().len() == 1;
-        let next = if single { Pc::Top(Came::Awake) } else { Pc::Take };
+        let single = taken || self.me().places.as_slice().len() == 1;
+        let next = match single {
+            true if self.me().lease.is_some() => Pc::Poll,
+            true => Pc::Top(Came::Awake),
+            false => Pc::Take,
+        };
         if single {
             self.me().places.clear();
         }
-        if ended.push && !self.is(Variant::HandoverIgnored) {
+        if push && !self.is(Variant::HandoverIgnored) {
             self.me().then = next;
             self.reached.mark(Reached::FinisherPushes);
             self.goto(Pc::Push);

@@ -25,9 +25,9 @@ pub struct PoolCore<I: Copy + Eq + Hash> {
     pub(super) gates: Vec<Gate<I>>,
     busy: BusySet<I>,
     /// Items punted to the worker that runs the same item.
-    nr_scheduled: u32,
+    pub(super) nr_scheduled: u32,
     /// Items that wait behind `max_active`.
-    nr_inactive: u32,
+    pub(super) nr_inactive: u32,
     pub(super) nr_workers: u32,
     pub(super) nr_starting: u32,
     pub(super) nr_awake: u32,
@@ -342,15 +342,6 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         runner.or_else(|| leaseholder.filter(|_| items.is_leased(item, function)))
     }
 
-    /// Whether the worker that has just claimed may wait for more before it reports: it is alone, nothing is left
-    /// for others
-    /// to run or wait for, and whoever covers has been chosen already (`actions` ask for nobody).
-    pub fn may_linger(&self, actions: &Actions<I>) -> bool {
-        let alone = self.nr_awake + self.nr_busy == 1 && self.nr_starting == 0;
-        let nobody_asked = actions.stand_by.is_none() && actions.wake.is_empty() && !actions.recall;
-        alone && nobody_asked && self.worklist.is_empty() && !self.wants_reports()
-    }
-
     // ---- who looks next ----
 
     /// Workers that count for concurrency management: neither idle nor blocked nor CPU-intensive.
@@ -560,13 +551,6 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     /// Who watches.
     pub fn watcher(&self) -> Option<WorkerId> {
         self.watch.map(|w| w.worker)
-    }
-
-    /// Whether somebody waits for ends to be reported: an item behind `max_active` or behind the same item, or the
-    /// end of
-    /// the pool. A worker with nothing to run then does not linger before it reports.
-    pub fn wants_reports(&self) -> bool {
-        self.nr_inactive > 0 || self.nr_scheduled > 0 || self.closing
     }
 
     /// Whether no caller-owned item runs.

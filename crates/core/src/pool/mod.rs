@@ -13,6 +13,7 @@ mod end;
 mod event;
 mod inbox_word;
 pub mod invariants;
+mod linger;
 mod manage;
 mod policy;
 #[cfg(test)]
