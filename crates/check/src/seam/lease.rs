@@ -71,7 +71,8 @@ impl Drive<'_> {
         self.goto(Pc::Start);
     }
 
-    /// Under the lock: what comes goes by the lock again. Of what the worker has run the first item alone is reported.
+    /// Under the lock: what comes goes by the lock again. Of what the worker has run the first item alone is
+    /// reported.
     pub(super) fn end_lease(&mut self) {
         if self.me().lease.take().is_none() {
             return;

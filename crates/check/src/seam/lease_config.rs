@@ -8,7 +8,8 @@ const WATCHED: PoolConfig = PoolConfig { cover: CoverPolicy::Watched, ..POOL };
 const MANAGED: PoolConfig = PoolConfig { managed: true, ..POOL };
 const OWNED: ItemKind = ItemKind { owned: true, ..PLAIN };
 
-/// Two workers, of which one watches the other, since two items are there from the start: it may drain the inbox while
+/// Two workers, of which one watches the other, since two items are there from the start: it may drain the inbox
+/// while
 /// the other has a lease. Then two more items come.
 const LEASE: Config = Config {
     pool: WATCHED,

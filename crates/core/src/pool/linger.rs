@@ -13,7 +13,8 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         alone && nobody_asked && self.worklist.is_empty() && !self.wants_reports()
     }
 
-    /// Whether somebody waits for ends to be reported: an item behind `max_active` or behind the same item, or the end of
+    /// Whether somebody waits for ends to be reported: an item behind `max_active` or behind the same item, or the
+    /// end of
     /// the pool. A worker with nothing to run then does not linger before it reports.
     pub fn wants_reports(&self) -> bool {
         self.nr_inactive > 0 || self.nr_scheduled > 0 || self.closing
