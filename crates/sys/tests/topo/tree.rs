@@ -106,4 +106,8 @@ pub(crate) fn directory() -> tempfile::TempDir {
 #[allow(dead_code, reason = "not every test file has something to skip")]
 pub(crate) fn skipped(what: &str) {
     _ = writeln!(io::stderr(), "skipped: {what}");
+    if let Some(path) = std::env::var_os("CMWQ_SKIPS") {
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+        _ = file.and_then(|mut file| writeln!(file, "skipped: {what}"));
+    }
 }
