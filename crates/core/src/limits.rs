@@ -20,6 +20,10 @@ pub const POOL_WORKERS_MAX: u32 = 4_096;
 pub const MAX_ACTIVE_DEFAULT: u32 = 1_024;
 /// The largest `max_active` (kernel: WQ_MAX_ACTIVE).
 pub const MAX_ACTIVE_MAX: u32 = 2_048;
+/// `min_active` of an unbound queue that names none, unless its `max_active` is lower (kernel: WQ_DFL_MIN_ACTIVE).
+pub const MIN_ACTIVE_DEFAULT: u32 = 8;
+/// The largest `max_pending`: what fits the room word.
+pub const MAX_PENDING_MAX: u32 = (1 << 20) - 1;
 /// First and longest time-out of a watching worker.
 pub const WATCH_INTERVAL: (Span, Span) = (Span::from_us(50), Span::from_us(1_000));
 /// A watching worker stands aside while items take less than this on average: below it, waking a second CPU costs

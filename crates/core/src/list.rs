@@ -40,6 +40,24 @@ pub trait Items {
     fn leaseholder(&self) -> Option<WorkerId> {
         None
     }
+    /// Takes up to `want` counts of the pwq's node. With none left the pwq is announced as waiting, and a grant will
+    /// come ([`crate::pool::Event::Granted`]). See the essay on pwqs. Only for pwqs with [`crate::pwq::Limit::Node`].
+    fn take_counts(&mut self, pwq: PwqId, _want: u32) -> u32 {
+        unreachable!("{pwq} has its own limit")
+    }
+    /// Gives back counts of the pwq's node, to those that wait if there are any. Answers how many came back to this
+    /// very pwq because it was its turn.
+    fn give_counts(&mut self, pwq: PwqId, _counts: u32) -> u32 {
+        unreachable!("{pwq} has its own limit")
+    }
+    /// The pwq no longer waits for a count.
+    fn stop_waiting(&mut self, pwq: PwqId) {
+        unreachable!("{pwq} has its own limit")
+    }
+    /// Whether any pwq of this one's node may wait for a count.
+    fn are_counts_wanted(&self, pwq: PwqId) -> bool {
+        unreachable!("{pwq} has its own limit")
+    }
     /// Whether the leaseholder is inside this very item, or has been and has taken none since.
     fn is_leased(&self, _item: Self::Item, _function: usize) -> bool {
         false

@@ -7,7 +7,7 @@ use super::manage::{Manage, Watch};
 use super::policy::{ClaimPolicy, PoolConfig};
 use crate::id::{PwqId, Sleeper, WorkerId};
 use crate::list::{Fifo, Items};
-use crate::pwq::{Admission, Gate};
+use crate::pwq::{Admission, Gate, Limit};
 use crate::time::Tick;
 use crate::worker::{State, Worker};
 use core::hash::Hash;
@@ -23,6 +23,10 @@ pub struct PoolCore<I: Copy + Eq + Hash> {
     pub(super) kicked: Vec<WorkerId>,
     pub(super) worklist: Fifo<I>,
     pub(super) gates: Vec<Gate<I>>,
+    /// Pwqs that have had to do with their node in this hold.
+    pub(super) touched: Vec<PwqId>,
+    /// Pwqs whose node is wanted by others.
+    pub(super) nr_wanted: u32,
     busy: BusySet<I>,
     /// Items punted to the worker that runs the same item.
     pub(super) nr_scheduled: u32,
@@ -37,7 +41,7 @@ pub struct PoolCore<I: Copy + Eq + Hash> {
     /// Busy workers whose item is CPU-intensive and not blocked.
     pub(super) nr_intensive: u32,
     /// Busy workers with more than one item claimed and not reported, in the order in which they claimed.
-    batches: Vec<WorkerId>,
+    pub(super) batches: Vec<WorkerId>,
     /// Picked workers that left the idle list and have not run yet ([`ClaimPolicy::Leave`]).
     pub(super) nr_leaving: u32,
     /// Whose stand-by mark is in the inbox, or was when it was last looked at under the lock.
@@ -64,6 +68,8 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
             kicked: Vec::new(),
             worklist: Fifo::new(),
             gates: Vec::new(),
+            touched: Vec::new(),
+            nr_wanted: 0,
             busy: BusySet::new(),
             nr_scheduled: 0,
             nr_inactive: 0,
@@ -84,16 +90,17 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     }
 
     /// Adds the gate of a pwq. May allocate.
-    pub fn add_pwq(&mut self, max_active: u32) -> PwqId {
-        self.gates.push(Gate::new(max_active));
+    pub fn add_pwq(&mut self, limit: impl Into<Limit>) -> PwqId {
+        self.gates.push(Gate::new(limit));
         PwqId(self.gates.len() as u32 - 1)
     }
 
     /// Gives the gate of a pwq whose queue is gone to a new queue. The gate must be empty.
-    pub fn reuse_pwq(&mut self, pwq: PwqId, max_active: u32) {
+    pub fn reuse_pwq(&mut self, pwq: PwqId, limit: impl Into<Limit>) {
         let gate = &mut self.gates[pwq.index()];
-        assert!(gate.nr_active() == 0 && gate.inactive().is_empty(), "a pwq in use cannot be given away");
-        *gate = Gate::new(max_active);
+        assert!(gate.is_unused(), "a pwq in use cannot be given away");
+        self.nr_wanted -= u32::from(gate.is_wanted());
+        *gate = Gate::new(limit);
     }
 
     /// One event. `now` never runs backwards by more than the clocks of two CPUs differ.
@@ -128,6 +135,9 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
             Event::Started(worker) => self.started(worker),
             Event::Cull => self.cull(now, actions),
             Event::Cancel(item) => self.cancel(items, item),
+            Event::SetMaxActive(pwq, max_active) => self.set_max_active(items, pwq, max_active),
+            Event::Granted(pwq, counts) => self.granted(items, pwq, counts),
+            Event::Wanted(pwq) => self.wanted(items, pwq, actions),
             Event::Close => self.close(actions),
             Event::Exited(worker) => self.exited(worker),
         }
@@ -136,12 +146,18 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     // ---- items ----
 
     fn arrive<S: Items<Item = I>>(&mut self, items: &mut S, item: I, actions: &mut Actions<I>) {
-        match self.gates[items.pwq(item).index()].arrive(items, item) {
+        let pwq = items.pwq(item);
+        let gate = &mut self.gates[pwq.index()];
+        let before = gate.is_wanted();
+        match gate.arrive(pwq, items, item) {
             Admission::Active => self.worklist.push_back(items, item),
             Admission::Inactive => {
                 self.nr_inactive += 1;
                 actions.recall |= !self.batches.is_empty();
             }
+        }
+        if gate.limit() == Limit::Node {
+            self.note(pwq, before);
         }
     }
 
@@ -161,10 +177,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         if self.forget(worker, item, owned) {
             self.workers[worker.index()].nr_reported += 1;
         }
-        if let Some(next) = self.gates[pwq.index()].finish(items) {
-            self.nr_inactive -= 1;
-            self.worklist.push_back(items, next);
-        }
+        self.end(items, pwq);
     }
 
     /// A claimed item leaves its worker. Answers whether it was one of several.
@@ -183,10 +196,10 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     }
 
     fn cancel<S: Items<Item = I>>(&mut self, items: &mut S, item: I) {
-        let gate = items.pwq(item).index();
+        let pwq = items.pwq(item);
         if items.is_inactive(item) {
             self.nr_inactive -= 1;
-            self.gates[gate].unlink(items, item);
+            self.gates[pwq.index()].unlink(pwq, items, item);
             return;
         }
         let holder = if self.nr_scheduled == 0 {
@@ -201,10 +214,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
             }
             None => self.worklist.unlink(items, item),
         }
-        if let Some(next) = self.gates[gate].finish(items) {
-            self.nr_inactive -= 1;
-            self.worklist.push_back(items, next);
-        }
+        self.end(items, pwq);
     }
 
     // ---- an awake worker asks what to do ----
@@ -300,8 +310,9 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
                 actions.recall |= !self.batches.is_empty();
                 continue;
             }
-            if !self.gates[items.pwq(item).index()].inactive().is_empty() {
-                // Others wait for an end in this pwq to be reported: no item is held behind another.
+            let gate = &self.gates[items.pwq(item).index()];
+            if !gate.inactive().is_empty() || gate.is_wanted() {
+                // Others wait for an end in this pwq, or its node, to be reported: no item is held behind another.
                 want = 1;
             }
             self.take(items, worker, item, actions);

@@ -67,6 +67,12 @@ pub enum Event<I> {
     Cull,
     /// A pending item is withdrawn. It must not be in a batch (recall it first).
     Cancel(I),
+    /// The pwq's own limit has changed. The hold ends with an event that chooses who covers.
+    SetMaxActive(PwqId, u32),
+    /// The node of a pwq has granted it so many counts.
+    Granted(PwqId, u32),
+    /// Other pwqs of this one's node wait for counts.
+    Wanted(PwqId),
     /// No more items will come, except from those that run: workers run what is left and leave when they find nothing
     /// to do. Wakes a bounded number of sleepers; repeat it until [`super::PoolCore::is_closed`].
     Close,

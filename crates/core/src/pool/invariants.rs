@@ -4,6 +4,7 @@
 use super::core::PoolCore;
 use super::inbox_word::InboxWord;
 use crate::id::{Sleeper, WorkerId};
+use crate::pwq::Limit;
 use crate::worker::State;
 use core::hash::Hash;
 
@@ -50,11 +51,15 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         hold(self.nr_workers <= self.config.workers_max, label, "more workers than allowed")
     }
 
-    /// `G0 gates`: no pwq has more active items than it may, and none waits while there is room.
+    /// `G0 gates`: none waits while there is room. (That no pwq has more active items than it may is judged where items
+    /// start: a limit may be lowered below what is active.)
     pub fn check_gates(&self) -> Result<(), Broken> {
         for gate in &self.gates {
-            hold(gate.nr_active() <= gate.max_active(), "G0 gates", "more items active than max_active")?;
-            let full = gate.nr_active() == gate.max_active();
+            let full = match gate.limit() {
+                // A limit that has been lowered is exceeded until enough have ended.
+                Limit::Own(max) => gate.nr_active() >= max,
+                Limit::Node => gate.is_waiting() && gate.spare() == 0,
+            };
             hold(full || gate.inactive().is_empty(), "G0 gates", "an item waits although there is room")?;
         }
         Ok(())

@@ -17,6 +17,6 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     /// end of
     /// the pool. A worker with nothing to run then does not linger before it reports.
     pub fn wants_reports(&self) -> bool {
-        self.nr_inactive > 0 || self.nr_scheduled > 0 || self.closing
+        self.nr_inactive > 0 || self.nr_wanted > 0 || self.nr_scheduled > 0 || self.closing
     }
 }

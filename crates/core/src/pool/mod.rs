@@ -11,6 +11,7 @@ mod core;
 mod cull_tests;
 mod end;
 mod event;
+mod gates;
 mod inbox_word;
 pub mod invariants;
 mod linger;
@@ -18,6 +19,8 @@ mod manage;
 mod policy;
 #[cfg(test)]
 mod test_driver;
+#[cfg(test)]
+mod node_tests;
 #[cfg(test)]
 mod timing_tests;
 mod wake_word;

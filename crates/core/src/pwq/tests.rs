@@ -1,18 +1,29 @@
 use super::*;
+use crate::id::PwqId;
 use crate::testing::{Random, TestItems};
 use std::collections::VecDeque;
+
+const P: PwqId = PwqId(0);
+
+/// An end, and who becomes active by it.
+fn finish(gate: &mut Gate<u32>, items: &mut TestItems) -> Option<u32> {
+    gate.finish(P, items);
+    let next = gate.next(P, items);
+    assert!(next.is_none() || gate.next(P, items).is_none(), "one end makes room for one item");
+    next
+}
 
 #[test]
 fn items_beyond_the_limit_wait_and_start_one_for_one() {
     let mut items = TestItems::new(4);
     let mut gate = Gate::new(2);
-    let admitted: Vec<Admission> = (0..4).map(|item| gate.arrive(&mut items, item)).collect();
+    let admitted: Vec<Admission> = (0..4).map(|item| gate.arrive(P, &mut items, item)).collect();
     assert_eq!(admitted, [Admission::Active, Admission::Active, Admission::Inactive, Admission::Inactive]);
     assert!(items.is_inactive(2) && items.is_inactive(3) && !items.is_inactive(1));
-    assert_eq!(gate.finish(&mut items), Some(2));
+    assert_eq!(finish(&mut gate, &mut items), Some(2));
     assert!(!items.is_inactive(2));
-    assert_eq!(gate.finish(&mut items), Some(3));
-    assert_eq!(gate.finish(&mut items), None);
+    assert_eq!(finish(&mut gate, &mut items), Some(3));
+    assert_eq!(finish(&mut gate, &mut items), None);
     assert_eq!(gate.nr_active(), 1);
 }
 
@@ -21,19 +32,19 @@ fn a_withdrawn_waiting_item_neither_starts_nor_counts() {
     let mut items = TestItems::new(4);
     let mut gate = Gate::new(1);
     for item in 0..4 {
-        let _ = gate.arrive(&mut items, item);
+        let _ = gate.arrive(P, &mut items, item);
     }
-    gate.unlink(&mut items, 2);
+    gate.unlink(P, &mut items, 2);
     assert!(!items.is_inactive(2));
     assert_eq!(gate.nr_active(), 1, "it was not active");
-    assert_eq!(gate.finish(&mut items), Some(1));
-    assert_eq!(gate.finish(&mut items), Some(3));
+    assert_eq!(finish(&mut gate, &mut items), Some(1));
+    assert_eq!(finish(&mut gate, &mut items), Some(3));
 }
 
 #[test]
 #[should_panic(expected = "max_active 0")]
 fn a_gate_that_lets_nothing_through_is_refused() {
-    let _ = Gate::<u32>::new(0);
+    let _ = Gate::<u32>::new(0u32);
 }
 
 /// A pwq as a user would describe it.
@@ -67,14 +78,14 @@ fn a_gate_is_a_queue_with_so_many_servers() {
             let item = random.below(10) as u32;
             let passed: Vec<u32> = if model.active.contains(&item) {
                 model.active.retain(|&i| i != item);
-                gate.finish(&mut items).into_iter().collect()
+                finish(&mut gate, &mut items).into_iter().collect()
             } else if model.queued.contains(&item) {
                 model.queued.retain(|&i| i != item);
-                gate.unlink(&mut items, item);
+                gate.unlink(P, &mut items, item);
                 Vec::new()
             } else {
                 model.queued.push_back(item);
-                let admitted = gate.arrive(&mut items, item) == Admission::Active;
+                let admitted = gate.arrive(P, &mut items, item) == Admission::Active;
                 admitted.then_some(item).into_iter().collect()
             };
             assert_eq!(passed, model.settle(max_active), "G1 no overtaking");
