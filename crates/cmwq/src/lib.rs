@@ -45,7 +45,7 @@ pub use engine::{BuildError, BuildErrorKind, Engine, EngineBuilder, EngineEvent}
 pub use item::{FlushError, JoinError, JoinHandle, Work};
 pub use pool::WakeVia;
 pub use queue::{
-    Queue, QueueBuilder, Refusal, Refused, Scope as ItemScope, ScopedJoinHandle, StillRunning, Submit,
+    LimitError, Queue, QueueBuilder, Refusal, Refused, Scope as ItemScope, ScopedJoinHandle, StillRunning, Submit,
     WaitError,
 };
 pub use stats::{PoolStats, Stats};

@@ -35,6 +35,11 @@ id!(
     "p"
 );
 
+impl PwqId {
+    /// No pwq: what is pushed under this name is no item, and no leaseholder takes it.
+    pub const NONE: PwqId = PwqId(u32::MAX);
+}
+
 /// Who sleeps behind an inbox's stand-by mark and must be woken by the submission that replaces the mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Sleeper {

@@ -11,6 +11,7 @@
 //! | [`QueueCell`], [`Arrivals`], [`Departures`] | queue word | a flush sees every arrival confirmed before it
 //! closed |
 //! | [`NodeCell`] | node word | no more counts than the limit; none stays behind while a member waits |
+//! | [`MailCell`] | - | mail is read once for each message, none is lost |
 //! | [`JoinCell`] | join word | a result is handed over once; a waker is never called twice or lost |
 //! | [`Lock`] | futex word | a short-spin lock whose slow path sleeps |
 //!
@@ -25,6 +26,7 @@ mod join_cell;
 mod lock;
 #[cfg(cmwq_loom)]
 pub mod model;
+mod mail_cell;
 mod node_cell;
 mod queue_cell;
 pub mod sync;
@@ -36,6 +38,7 @@ pub use cache_line::CacheLine;
 pub use inbox::{Inbox, Link, Received};
 pub use join_cell::{JoinCell, Polled};
 pub use lock::{Lock, LockGuard};
+pub use mail_cell::{Mail, MailCell};
 pub use node_cell::{Counted, NodeCell};
 pub use queue_cell::{Arrivals, Departures, QueueCell};
 pub use wake_cell::{FutexSleep, Sleep, WakeCell, Waked, Wakened};

@@ -2,6 +2,7 @@
 
 mod guard;
 mod header;
+mod message;
 mod once;
 mod work;
 
@@ -9,6 +10,7 @@ mod work;
 pub(crate) mod raw;
 
 pub(crate) use guard::{discard, quietly};
+pub(crate) use message::MESSAGE;
 pub(crate) use header::{Claimed, Handle, Header};
 pub(crate) use once::Task;
 pub use once::{JoinError, JoinHandle};

@@ -1,5 +1,7 @@
 //! One hold of a pool's lock: events in, decisions collected, performed after unlock.
 
+use super::links::Links;
+use super::node::Post;
 use super::{Guarded, Pool, Shape, WorkerCell};
 use crate::item::{Claimed, Handle};
 use cmwq_core::id::{PwqId, Sleeper, WorkerId};
@@ -47,6 +49,7 @@ fn claimed(handle: Handle) -> Claimed {
 /// What a hold decided, copied out so that it can be performed after unlock.
 pub(crate) struct Deferred {
     wake: [Option<Sleeper>; 16],
+    posts: Vec<Post>,
     cull_at: Option<Tick>,
     retry_at: Option<Tick>,
 }
@@ -59,8 +62,8 @@ impl<'a> Hold<'a> {
 
     #[inline(always)]
     pub(crate) fn step(&mut self, event: Event<Handle>) {
-        let mut links = super::links::Links { pool: self.pool, leaseholder: self.guard.leaseholder };
-        let Guarded { core, actions, .. } = &mut *self.guard;
+        let Guarded { core, actions, leaseholder, pwqs, posts, .. } = &mut *self.guard;
+        let mut links = Links { pool: self.pool, leaseholder: *leaseholder, pwqs, posts };
         core.step(self.now, event, &mut links, actions);
     }
 
@@ -94,8 +97,15 @@ impl<'a> Hold<'a> {
                 let mut at = Some(first);
                 while let Some(item) = at {
                     // SAFETY: W3 pending owns links: taken from the inbox, and not yet given to the core.
-                    at = unsafe { item.as_ref() }.next.get();
-                    self.step(Event::Arrive(Handle(item)));
+                    let header = unsafe { item.as_ref() };
+                    at = header.next.get();
+                    if header.is_message() {
+                        let pwq = header.pwq.get().expect("a message names its pwq");
+                        // SAFETY: pwqs live as long as their pool.
+                        self.read_mail(unsafe { pwq.as_ref() });
+                    } else {
+                        self.step(Event::Arrive(Handle(item)));
+                    }
                 }
             }
         }
@@ -226,7 +236,8 @@ impl<'a> Hold<'a> {
             self.guard.wants_reports = wanted;
             self.pool.wants_reports.set(wanted);
         }
-        if !self.guard.actions.has_deferred() {
+        self.end_hold();
+        if !self.guard.actions.has_deferred() && self.guard.posts.is_empty() {
             return 0;
         }
         let deferred = self.deferred();
@@ -240,19 +251,27 @@ impl<'a> Hold<'a> {
         deferred.perform(pool)
     }
 
+    /// What pwqs hold of their nodes' counts and do not use goes back.
+    #[inline]
+    fn end_hold(&mut self) {
+        let Guarded { core, leaseholder, pwqs, posts, .. } = &mut *self.guard;
+        core.end_hold(&mut Links { pool: self.pool, leaseholder: *leaseholder, pwqs, posts });
+    }
+
     fn deferred(&mut self) -> Deferred {
+        let posts = std::mem::take(&mut self.guard.posts);
         let actions = &mut self.guard.actions;
         let mut wake = [None; 16];
         for (slot, sleeper) in wake.iter_mut().zip(actions.wake.iter()) {
             *slot = Some(sleeper);
         }
         actions.wake.clear();
-        Deferred { wake, cull_at: actions.cull_at.take(), retry_at: actions.retry_at.take() }
+        Deferred { wake, posts, cull_at: actions.cull_at.take(), retry_at: actions.retry_at.take() }
     }
 }
 
 impl Deferred {
-    fn perform(&self, pool: &Pool) -> u32 {
+    fn perform(self, pool: &Pool) -> u32 {
         let mut issued = 0;
         for sleeper in self.wake.iter().flatten() {
             issued += u32::from(pool.wake(*sleeper));
@@ -263,6 +282,7 @@ impl Deferred {
         if let Some(at) = self.retry_at {
             pool.summon_at(at, false);
         }
+        self.posts.into_iter().for_each(Post::send);
         issued
     }
 }

@@ -1,6 +1,7 @@
 //! How the core reaches into items: the only pointer chasing of lists.
 
-use super::Pool;
+use super::node::{Membership, Post};
+use super::{Pool, Pwq};
 use crate::item::{Handle, Header};
 use cmwq_core::id::{PwqId, WorkerId};
 use cmwq_core::list::Items;
@@ -11,6 +12,18 @@ pub(super) struct Links<'a> {
     pub(super) pool: &'a Pool,
     /// The worker that takes single items without the lock.
     pub(super) leaseholder: Option<WorkerId>,
+    /// The pool's pwqs, by number.
+    pub(super) pwqs: &'a [(Box<Pwq>, bool)],
+    /// What is to be sent to other pools after unlock.
+    pub(super) posts: &'a mut Vec<Post>,
+}
+
+impl<'a> Links<'a> {
+    fn node(&self, pwq: PwqId) -> &'a Membership {
+        let (pwq, _) = &self.pwqs[pwq.index()];
+        // SAFETY: L1 one holder: links exist while the pool's lock is held.
+        unsafe { pwq.node() }.expect("a pwq without a limit of its own has a node")
+    }
 }
 
 /// The header of a pending item.
@@ -67,6 +80,25 @@ impl Items for Links<'_> {
 
     fn is_leased(&self, item: Handle, function: usize) -> bool {
         self.pool.leased.is(item, function)
+    }
+
+    fn take_counts(&mut self, pwq: PwqId, want: u32) -> u32 {
+        let Membership { node, number } = self.node(pwq);
+        node.take(*number, want, self.posts)
+    }
+
+    fn give_counts(&mut self, pwq: PwqId, counts: u32) -> u32 {
+        let Membership { node, number } = self.node(pwq);
+        node.give(*number, counts, self.posts)
+    }
+
+    fn stop_waiting(&mut self, pwq: PwqId) {
+        let Membership { node, number } = self.node(pwq);
+        node.counts.stop_waiting(*number);
+    }
+
+    fn are_counts_wanted(&self, pwq: PwqId) -> bool {
+        self.node(pwq).node.counts.read().is_waiting()
     }
 
     fn started(&self, worker: WorkerId) -> usize {

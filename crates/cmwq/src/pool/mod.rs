@@ -5,6 +5,7 @@ mod hold;
 mod leased;
 mod links;
 mod near;
+mod node;
 mod pwq;
 mod registry;
 mod shape;
@@ -13,6 +14,7 @@ pub use cells::WakeVia;
 pub(crate) use cells::{Backend, WorkerCell};
 pub(crate) use hold::{Filled, Hold, Linger};
 pub(crate) use near::Near;
+pub(crate) use node::{Membership, Node};
 pub(crate) use pwq::Pwq;
 pub(crate) use registry::{PoolKey, Registry};
 #[cfg(not(feature = "bench"))]
@@ -26,6 +28,7 @@ use crate::stats::{Counter, Hint};
 use crate::worker::WaitPolicy;
 use cmwq_core::id::{PwqId, Sleeper, WorkerId};
 use cmwq_core::pool::{Actions, PoolConfig, PoolCore};
+use cmwq_core::pwq::Limit;
 use cmwq_core::time::Tick;
 use cmwq_ring::sync::prefetch_for_write;
 use cmwq_ring::{CacheLine, Inbox, Lock, Waked};
@@ -41,10 +44,29 @@ pub(crate) struct Guarded {
     /// What `listed` and `wants_reports` were last set to.
     listed: bool,
     wants_reports: bool,
+    /// What is to be sent to pwqs of other pools after unlock.
+    posts: Vec<node::Post>,
     /// The worker that may take single items without the lock, while the inbox says so.
     leaseholder: Option<WorkerId>,
     /// Every pwq of this pool, by number, and whether a queue uses it. Boxed: queues and items hold their addresses.
     pwqs: Vec<(Box<Pwq>, bool)>,
+}
+
+/// Where a new pwq has its room from.
+pub(crate) enum JoinLimit {
+    /// A limit of its own.
+    Own(u32),
+    /// The counts of a node.
+    Node(Membership),
+}
+
+impl JoinLimit {
+    fn parts(self) -> (Limit, Option<Membership>) {
+        match self {
+            JoinLimit::Own(max_active) => (Limit::Own(max_active), None),
+            JoinLimit::Node(membership) => (Limit::Node, Some(membership)),
+        }
+    }
 }
 
 /// How a pool is set up. All `I`: immutable.
@@ -111,6 +133,7 @@ impl Pool {
                 actions: Actions::default(),
                 listed: false,
                 wants_reports: false,
+                posts: Vec::new(),
                 leaseholder: None,
                 pwqs: Vec::new(),
             })),
@@ -149,21 +172,31 @@ impl Pool {
     }
 
     /// A pwq for a queue: one whose queue is gone and whose last item has been reported, or a new one.
-    pub(crate) fn join(&self, queue: u64, max_active: u32) -> NonNull<Pwq> {
+    pub(crate) fn join(&self, queue: u64, limit: JoinLimit) -> NonNull<Pwq> {
         let mut guard = self.lock.lock();
         let Guarded { core, pwqs, .. } = &mut *guard;
-        let free = pwqs.iter_mut().find(|(pwq, used)| !used && core.gate(pwq.id).nr_active() == 0);
+        let (limit, node) = limit.parts();
+        let is_free = |(pwq, used): &&mut (Box<Pwq>, bool)| {
+            // SAFETY: L1 one holder: the guard is held.
+            !*used && core.gate(pwq.id).is_unused() && unsafe { pwq.is_quiet() }
+        };
+        let free = pwqs.iter_mut().find(is_free);
         if let Some((pwq, used)) = free {
             *used = true;
-            core.reuse_pwq(pwq.id, max_active);
+            core.reuse_pwq(pwq.id, limit);
+            // SAFETY: L1 one holder.
+            unsafe { pwq.set_node(node) };
             pwq.queue.set(queue);
             // The new queue's arrivals begin at zero.
             pwq.departures.reset();
             return NonNull::from(&**pwq);
         }
-        let pwq = Box::new(Pwq::new(self, core.add_pwq(max_active)));
+        let pwq = Box::new(Pwq::new(self, core.add_pwq(limit)));
+        // SAFETY: L1 one holder.
+        unsafe { pwq.set_node(node) };
         pwq.queue.set(queue);
         let address = NonNull::from(&*pwq);
+        pwq.message.pwq.set(Some(address));
         pwqs.push((pwq, true));
         address
     }
@@ -223,8 +256,12 @@ impl Pool {
 
     /// Whether there is something for a worker that spins: an item, or somebody who waits for its report. A hint.
     pub(crate) fn poll(&self) -> bool {
-        let items = if self.setup.shape == Shape::Inbox { self.inbox.has_items() } else { self.listed.get() };
-        items || self.wants_reports.get()
+        self.poll_items() || self.wants_reports.get()
+    }
+
+    /// The same for a worker that has nothing to report. A hint.
+    pub(crate) fn poll_items(&self) -> bool {
+        if self.setup.shape == Shape::Inbox { self.inbox.has_items() } else { self.listed.get() }
     }
 
     /// Leaseholder: whether it should try to take an item. A hint.

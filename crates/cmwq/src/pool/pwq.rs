@@ -1,10 +1,12 @@
 //! The joint of one queue with one pool.
 
 use super::Pool;
+use super::node::{self, Membership};
 use crate::item::Header;
 use crate::stats::Counter;
 use cmwq_core::id::PwqId;
-use cmwq_ring::{CacheLine, Departures};
+use cmwq_ring::{CacheLine, Departures, MailCell};
+use std::cell::UnsafeCell;
 use std::ptr::NonNull;
 
 /// Lives as long as its pool; given to a new queue after its old one is gone. Workers may touch it (to wake a
@@ -17,18 +19,61 @@ pub(crate) struct Pwq {
     pub(crate) id: PwqId,
     /// The number of the queue that uses it now. Written before the queue's first submission.
     pub(crate) queue: Counter,
+    /// L: its place in the node whose limit it shares; none: it has its own limit.
+    node: UnsafeCell<Option<Membership>>,
+    /// W: what other pools have for it.
+    pub(super) mail: MailCell,
+    /// Whose it is, `mail` says (N2).
+    pub(super) message: Header,
     /// W: what has ended, by phase.
     pub(crate) departures: CacheLine<Departures>,
 }
 
-// SAFETY: the pool is Sync and outlives its pwqs; the rest is atomics.
+// SAFETY: the pool is Sync and outlives its pwqs; `node` is touched under the pool's lock, the message by its sender or
+// the taker of the inbox (N2 one sender); the rest is atomics.
 unsafe impl Send for Pwq {}
 // SAFETY: as above.
 unsafe impl Sync for Pwq {}
 
 impl Pwq {
     pub(super) fn new(pool: &Pool, id: PwqId) -> Pwq {
-        Pwq { pool: NonNull::from(pool), id, queue: Counter::default(), departures: CacheLine::default() }
+        Pwq {
+            pool: NonNull::from(pool),
+            id,
+            queue: Counter::default(),
+            node: UnsafeCell::new(None),
+            mail: MailCell::default(),
+            message: node::message(),
+            departures: CacheLine::default(),
+        }
+    }
+
+    /// Its place in a node, if it shares a limit.
+    ///
+    /// # Safety
+    /// The caller holds the pool's lock for as long as it uses the answer.
+    pub(super) unsafe fn node(&self) -> Option<&Membership> {
+        // SAFETY: L1 one holder: written under the lock only.
+        unsafe { (*self.node.get()).as_ref() }
+    }
+
+    /// Gives it to a queue, with a place in a node or a limit of its own.
+    ///
+    /// # Safety
+    /// The caller holds the pool's lock.
+    pub(super) unsafe fn set_node(&self, node: Option<Membership>) {
+        // SAFETY: L1 one holder.
+        unsafe { *self.node.get() = node };
+    }
+
+    /// Whether nothing is on the way to it from others of its last node.
+    ///
+    /// # Safety
+    /// The caller holds the pool's lock.
+    pub(super) unsafe fn is_quiet(&self) -> bool {
+        // SAFETY: passed on.
+        let node = unsafe { self.node() };
+        self.mail.is_empty() && node.is_none_or(|m| m.node.counts.read().nr() == 0)
     }
 
     /// The pool.

@@ -1,13 +1,14 @@
 //! Choosing what a queue is.
 
 use super::inner::{Joint, QueueInner, Slot};
+use super::limits::{Kind, Limits, checked_max};
 use super::{Owner, Queue};
 use crate::engine::{BuildError, Engine};
-use crate::pool::PoolKey;
-use cmwq_core::limits;
+use crate::pool::{JoinLimit, PoolKey, Shape};
+use cmwq_core::pwq::min_active_default;
 use cmwq_ring::CacheLine;
 use cmwq_ring::sync::{AtomicU32, AtomicU64, Ordering};
-use cmwq_sys::topology::{CpuId, Scope};
+use cmwq_sys::topology::{CpuId, Pod, Scope};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ fn new_id() -> u64 {
 }
 
 /// Builds a [`Queue`]. Without further settings it is the kernel's unbound queue: items start as soon as a worker is
-/// available, at most 1024 at a time in each pod, in pods of about 8 cores that share a cache.
+/// available, at most 1024 at a time, in pods of about 8 cores that share a cache.
 ///
 /// An unbound queue does not look whether its items block: a thousand sleeping items may mean a thousand threads.
 #[derive(Debug)]
@@ -27,38 +28,60 @@ fn new_id() -> u64 {
 pub struct QueueBuilder {
     engine: Engine,
     name: String,
-    per_cpu: bool,
+    kind: Kind,
     max_active: u32,
+    min_active: Option<u32>,
     scope: Scope,
     strict: bool,
 }
 
 impl QueueBuilder {
     pub(crate) fn new(engine: Engine, name: String) -> Self {
-        let max_active = limits::MAX_ACTIVE_DEFAULT;
-        QueueBuilder { engine, name, per_cpu: false, max_active, scope: Scope::default(), strict: false }
+        let (kind, scope) = (Kind::Unbound, Scope::default());
+        QueueBuilder { engine, name, kind, max_active: 0, min_active: None, scope, strict: false }
     }
 
     /// Items run on the CPU they are submitted from, one at a time while they do not block (the kernel's
     /// `WQ_PERCPU`):
     /// another starts when the running one enters [`blocking`](crate::blocking) or waits through this crate.
     pub fn per_cpu(mut self) -> Self {
-        self.per_cpu = true;
+        self.kind = Kind::PerCpu;
         self
     }
 
     /// Items run in the pod of the CPU they are submitted from (the kernel's `WQ_UNBOUND`); the default.
     pub fn unbound(mut self) -> Self {
-        self.per_cpu = false;
+        self.kind = Kind::Unbound;
         self
     }
 
-    /// The most items of this queue that are started and not ended, per CPU for a per-CPU queue and per pod for an
-    /// unbound
-    /// one: 1 to 2048, 0 stands for the default of 1024. Further ones wait in order. One is not an ordered queue when
-    /// there are several pods.
+    /// Items run one at a time and in the order in which they were queued, whatever CPUs they are queued from (the
+    /// kernel's ordered workqueue). What happens before one submission and the next decides the order; submissions
+    /// that nothing orders run one after the other all the same. Neither `max_active` nor the scope matter then: its
+    /// items run in the pool of all CPUs. An unbound queue with `max_active` 1 is *not* ordered.
+    pub fn ordered(mut self) -> Self {
+        self.kind = Kind::Ordered;
+        self
+    }
+
+    /// The most items of this queue that are started and not ended, per CPU for a per-CPU queue and in all for an
+    /// unbound one: 1 to 2048, 0 stands for the default of 1024. Further ones wait, those of one pod in order.
+    ///
+    /// The limit of an unbound queue is split over the NUMA nodes by their CPUs, rounded up, with at least
+    /// [`QueueBuilder::min_active`] for each; so the sum may be more. Pods that span nodes share a limit of `max_active`
+    /// of their own. Within a node whoever waits longest in turn gets the next place, whatever pod it is in.
+    ///
+    /// Items that wait for each other need places at the same time: producers that can fill a queue which others depend
+    /// on need a queue of their own.
     pub fn max_active(mut self, max_active: u32) -> Self {
-        self.max_active = if max_active == 0 { limits::MAX_ACTIVE_DEFAULT } else { max_active };
+        self.max_active = max_active;
+        self
+    }
+
+    /// How many items that depend on each other an unbound queue runs at once on each NUMA node in any case. Default 8,
+    /// or `max_active` if that is less; more than `max_active` counts as that.
+    pub fn min_active(mut self, min_active: u32) -> Self {
+        self.min_active = Some(min_active);
         self
     }
 
@@ -80,21 +103,21 @@ impl QueueBuilder {
     /// # Errors
     /// When `max_active` is above 2048.
     pub fn build(self) -> Result<Queue, BuildError> {
-        if self.max_active > limits::MAX_ACTIVE_MAX {
-            let what = format!(
-                "queue {:?}: max_active {} is above {}; choose less, or 0 for the default of {}",
-                self.name,
-                self.max_active,
-                limits::MAX_ACTIVE_MAX,
-                limits::MAX_ACTIVE_DEFAULT
-            );
-            return Err(BuildError::setting(what));
-        }
+        let max = match self.kind {
+            Kind::Ordered => 1,
+            _ => checked_max(self.max_active)
+                .map_err(|error| BuildError::setting(format!("queue {:?}: {error}", self.name)))?,
+        };
+        let min = self.min_active.map_or(min_active_default(max), |min| min.min(max));
         let shared = Arc::clone(&self.engine.owner.shared);
         let id = new_id();
         let name: Arc<str> = self.name.clone().into();
         shared.queue_names.lock().insert(id, Arc::clone(&name));
-        let joints = self.joints(id);
+        let pods = shared.topology.pods(self.pod_scope());
+        let apart = shared.setup.shape != Shape::Inbox;
+        let (limits, joins) = Limits::new(self.kind, max, min, pods, apart);
+        let joints = self.joints(id, pods, joins);
+        limits.set_members(&joints);
         let slots = self.slots(&joints);
         let arrivals = (0..shared.topology.cpus().len()).map(|_| CacheLine::default()).collect();
         let inner = Arc::new(QueueInner {
@@ -105,27 +128,35 @@ impl QueueBuilder {
             arrivals,
             slots,
             joints,
+            limits,
             engine: Arc::downgrade(&shared),
         });
         Ok(Queue { owner: Arc::new(Owner { inner, engine: self.engine }) })
     }
 
+    fn pod_scope(&self) -> Scope {
+        match self.kind {
+            Kind::PerCpu => Scope::Cpu,
+            Kind::Unbound => self.scope,
+            Kind::Ordered => Scope::System,
+        }
+    }
+
     /// One pwq a pod, with the leaves of the pod's CPUs.
-    fn joints(&self, id: u64) -> Box<[Joint]> {
+    fn joints(&self, id: u64, pods: &[Pod], joins: Vec<JoinLimit>) -> Box<[Joint]> {
         let shared = &self.engine.owner.shared;
         let topology = &shared.topology;
         let leaf_of: HashMap<CpuId, u32> = topology.cpus().iter().zip(0..).collect();
-        let scope = if self.per_cpu { Scope::Cpu } else { self.scope };
-        let pods = topology.pods(scope).iter();
-        pods.map(|pod| {
-            let key = if self.per_cpu {
+        let pods = pods.iter().zip(joins);
+        pods.map(|(pod, limit)| {
+            let key = if self.kind == Kind::PerCpu {
                 PoolKey::PerCpu(pod.cpus.first().expect("a pod has a CPU"))
             } else {
                 PoolKey::Unbound { pod: pod.cpus.clone(), strict: self.strict }
             };
             let pool = shared.pool(key);
             let leaves = pod.cpus.iter().map(|cpu| leaf_of[&cpu]).collect();
-            Joint { pwq: pool.join(id, self.max_active), pool, leaves }
+            Joint { pwq: pool.join(id, limit), pool, leaves }
         })
         .collect()
     }

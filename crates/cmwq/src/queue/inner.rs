@@ -1,7 +1,7 @@
 //! What a queue's handles share.
 
 use crate::engine::Shared;
-use crate::pool::{Near, Pool, Pwq};
+use crate::pool::{Near, Node, Pool, Pwq};
 use crate::worker::current_queue;
 use cmwq_ring::sync::AtomicU32;
 use cmwq_ring::{Arrivals, CacheLine, QueueCell};
@@ -46,6 +46,8 @@ pub(crate) struct QueueInner {
     pub(crate) slots: Box<[Slot]>,
     /// I.
     pub(crate) joints: Box<[Joint]>,
+    /// How many items may be active.
+    pub(super) limits: super::limits::Limits,
     pub(crate) engine: Weak<Shared>,
 }
 
@@ -93,6 +95,11 @@ impl QueueInner {
 }
 
 impl Joint {
+    /// The number of its pwq in this node, if it is a member.
+    pub(super) fn place_in(&self, node: &Arc<Node>) -> Option<(usize, NonNull<Pwq>)> {
+        Some((self.pool.number_in(node, self.pwq)?, self.pwq))
+    }
+
     pub(crate) fn pwq(&self) -> &Pwq {
         // SAFETY: the pool, which `self` keeps alive, owns the pwq.
         unsafe { self.pwq.as_ref() }

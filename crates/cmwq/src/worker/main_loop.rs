@@ -49,7 +49,7 @@ pub(crate) fn run(pool: &Pool, id: WorkerId) {
             }
             Verdict::Rest { spin } if spin && !spun => {
                 hold.release();
-                spun = !patience.spin(pool.setup.wait, runner.is_near(), || pool.poll());
+                spun = !patience.spin(pool.setup.wait, runner.is_near(), || pool.poll_items());
                 hold = runner.hold();
             }
             Verdict::Rest { .. } => {

@@ -20,8 +20,6 @@ mod policy;
 #[cfg(test)]
 mod test_driver;
 #[cfg(test)]
-mod node_tests;
-#[cfg(test)]
 mod timing_tests;
 mod wake_word;
 #[cfg(test)]
