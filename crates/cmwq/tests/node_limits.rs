@@ -60,7 +60,11 @@ fn pods_of_a_node_share_its_limit() {
         let works = works(80, move |at| {
             seen.enter();
             let sleep = || std::thread::sleep(Duration::from_millis(2));
-            if at % 2 == 0 { cmwq::blocking(sleep) } else { sleep() }
+            if at % 2 == 0 {
+                cmwq::blocking(sleep)
+            } else {
+                sleep()
+            }
             seen.leave();
         });
         for (at, work) in works.iter().enumerate() {
@@ -165,7 +169,9 @@ fn an_end_in_one_pool_is_seen_by_another() {
 fn every_node_runs_its_share_and_at_least_min_active() {
     let _watchdog = watchdog("every_node_runs_its_share_and_at_least_min_active");
     let engine = engine("node:2/core:4");
-    for (max, min, each) in [(4, Some(1), 2), (4, Some(3), 3), (4, None, 4), (5, Some(0), 3), (16, Some(1), 8)] {
+    for (max, min, each) in
+        [(4, Some(1), 2), (4, Some(3), 3), (4, None, 4), (5, Some(0), 3), (16, Some(1), 8)]
+    {
         let builder = engine.queue("share").scope(Scope::Cpu).max_active(max);
         let builder = if let Some(min) = min { builder.min_active(min) } else { builder };
         let queue = builder.build().unwrap();

@@ -24,9 +24,9 @@ mod cache_line;
 mod inbox;
 mod join_cell;
 mod lock;
+mod mail_cell;
 #[cfg(cmwq_loom)]
 pub mod model;
-mod mail_cell;
 mod node_cell;
 mod queue_cell;
 pub mod sync;

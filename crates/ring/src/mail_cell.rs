@@ -5,8 +5,8 @@ use crate::sync::{AtomicU32, Ordering};
 const WANTED: u32 = 1;
 const GRANT: u32 = 2;
 
-/// Mail for one pwq. Whoever makes it non-empty sends the pwq's message through the inbox of its pool; whoever takes the
-/// message from there takes the mail, and the message may be sent again.
+/// Mail for one pwq. Whoever makes it non-empty sends the pwq's message through the inbox of its pool; whoever takes
+/// the message from there takes the mail, and the message may be sent again.
 #[derive(Debug)]
 pub struct MailCell {
     word: AtomicU32,

@@ -60,6 +60,12 @@ impl WorkCell {
         self.update(self.read_bits(), WorkWord::hand_over)
     }
 
+    /// Keeps the place of a claimed next instance in the ordered queue where the item runs: the caller pushes it. Never
+    /// blocks.
+    pub fn stay_behind(&self) {
+        self.update(self.read_bits(), WorkWord::stay_behind);
+    }
+
     /// Starts the instance. For the worker that claimed it. Never blocks.
     pub fn start(&self) {
         self.update(self.read_bits(), WorkWord::start);

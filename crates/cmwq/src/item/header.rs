@@ -31,6 +31,8 @@ pub(crate) struct Header {
     pub(crate) vtable: &'static VTable,
     /// Owner of PENDING (W1).
     pub(crate) pwq: Cell<Option<NonNull<Pwq>>>,
+    /// Owner of PENDING (W1), until the start: the pwq whose worker runs it, or ran it last.
+    pub(crate) ran_at: Cell<Option<NonNull<Pwq>>>,
     /// Owner of PENDING (W1): where it was submitted.
     pub(crate) place: Cell<&'static Location<'static>>,
     /// Counts handles and pending instances.
@@ -74,6 +76,7 @@ impl Header {
             prev: Cell::new(None),
             vtable,
             pwq: Cell::new(None),
+            ran_at: Cell::new(None),
             place: Cell::new(place),
             refs: AtomicU32::new(refs),
             slot: Cell::new(0),

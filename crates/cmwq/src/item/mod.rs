@@ -10,8 +10,8 @@ mod work;
 pub(crate) mod raw;
 
 pub(crate) use guard::{discard, quietly};
-pub(crate) use message::MESSAGE;
 pub(crate) use header::{Claimed, Handle, Header};
+pub(crate) use message::MESSAGE;
 pub(crate) use once::Task;
 pub use once::{JoinError, JoinHandle};
 pub use work::{FlushError, Work};

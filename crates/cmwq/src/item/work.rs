@@ -211,8 +211,9 @@ unsafe fn run<F: FnMut(&Work) + Send + 'static>(item: NonNull<Header>, runner: &
     // freeing the item.
     let work = Work { header: item };
     let head = work.head();
-    // W1 one claimer: once PENDING is given up the next submission may write the place.
+    // W1 one claimer: once PENDING is given up the next submission may write these.
     let place = head.place.get();
+    head.ran_at.set(head.pwq.get());
     head.word.start();
     // SAFETY: the item is an `Inner<F>`.
     let inner = unsafe { item.cast::<Inner<F>>().as_ref() };

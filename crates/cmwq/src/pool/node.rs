@@ -93,8 +93,10 @@ impl Pool {
     /// The number that a pwq of this pool has in a node, if it is a member.
     pub(crate) fn number_in(&self, node: &Arc<Node>, pwq: NonNull<Pwq>) -> Option<usize> {
         let _guard = self.lock.lock();
-        // SAFETY: L1 one holder: the guard is held; pwqs live as long as their pool.
-        let member = unsafe { pwq.as_ref().node() }?;
+        // SAFETY: N1 members: pwqs live as long as their pool.
+        let pwq = unsafe { pwq.as_ref() };
+        // SAFETY: L1 one holder: the guard is held.
+        let member = unsafe { pwq.node() }?;
         Arc::ptr_eq(&member.node, node).then_some(member.number)
     }
 }

@@ -68,8 +68,8 @@ impl QueueBuilder {
     /// unbound one: 1 to 2048, 0 stands for the default of 1024. Further ones wait, those of one pod in order.
     ///
     /// The limit of an unbound queue is split over the NUMA nodes by their CPUs, rounded up, with at least
-    /// [`QueueBuilder::min_active`] for each; so the sum may be more. Pods that span nodes share a limit of `max_active`
-    /// of their own. Within a node whoever waits longest in turn gets the next place, whatever pod it is in.
+    /// [`QueueBuilder::min_active`] for each; so the sum may be more. Pods that span nodes share a limit of their own,
+    /// `max_active`. Within a node whoever waits longest in turn gets the next place, whatever pod it is in.
     ///
     /// Items that wait for each other need places at the same time: producers that can fill a queue which others depend
     /// on need a queue of their own.

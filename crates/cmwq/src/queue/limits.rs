@@ -63,8 +63,12 @@ pub enum LimitError {
 impl fmt::Display for LimitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            LimitError::Ordered => f.write_str("an ordered queue runs one item at a time; build another queue"),
-            LimitError::PerCpu => f.write_str("min_active is for unbound queues; a per-CPU queue has max_active only"),
+            LimitError::Ordered => {
+                f.write_str("an ordered queue runs one item at a time; build another queue")
+            }
+            LimitError::PerCpu => {
+                f.write_str("min_active is for unbound queues; a per-CPU queue has max_active only")
+            }
             LimitError::TooLarge(max) => {
                 let (most, default) = (limits::MAX_ACTIVE_MAX, limits::MAX_ACTIVE_DEFAULT);
                 write!(f, "max_active {max} is above {most}; choose less, or 0 for the default of {default}")

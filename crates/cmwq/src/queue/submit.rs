@@ -111,8 +111,13 @@ impl QueueInner {
         // W1 one claimer: from here the fields are ours.
         header.retain();
         self.address(to, phase, header, place);
-        if claim == Claim::HandOver && header.word.hand_over() == HandOver::Left {
-            return Submit::Queued;
+        if claim == Claim::HandOver {
+            if self.is_ordered() && header.ran_at.get() == Some(to.pwq) {
+                // O1 order excludes: it runs in this very queue, which starts nothing before that run is reported.
+                header.word.stay_behind();
+            } else if header.word.hand_over() == HandOver::Left {
+                return Submit::Queued;
+            }
         }
         // SAFETY: claimed, addressed, and a reference goes with it.
         unsafe { self.pwq(to).submit(item) };

@@ -60,7 +60,15 @@ impl<I: Copy + Eq> Gate<I> {
     pub fn new(limit: impl Into<Limit>) -> Self {
         let limit = limit.into();
         assert!(limit != Limit::Own(0), "a pwq with max_active 0 could run nothing");
-        Gate { limit, nr_active: 0, spare: 0, is_waiting: false, is_wanted: false, is_touched: false, inactive: Fifo::new() }
+        Gate {
+            limit,
+            nr_active: 0,
+            spare: 0,
+            is_waiting: false,
+            is_wanted: false,
+            is_touched: false,
+            inactive: Fifo::new(),
+        }
     }
 
     /// Items that are active.
@@ -153,7 +161,10 @@ impl<I: Copy + Eq> Gate<I> {
     /// # Panics
     /// When the gate has its room from a node, or the limit is zero.
     pub fn set_max_active(&mut self, max_active: u32) {
-        assert!(max_active > 0 && self.limit != Limit::Node, "a limit of this pwq's own, which lets something run");
+        assert!(
+            max_active > 0 && self.limit != Limit::Node,
+            "a limit of this pwq's own, which lets something run"
+        );
         self.limit = Limit::Own(max_active);
     }
 

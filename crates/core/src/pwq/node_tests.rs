@@ -33,10 +33,16 @@ mod orders {
         /// Gives back a count.
         Give,
         /// Has one in hand and looks for a member from this one on.
-        Look { turn: u32 },
-        Quiet { turn: u32 },
+        Look {
+            turn: u32,
+        },
+        Quiet {
+            turn: u32,
+        },
         /// Has cleared a member's bit and sends it the count.
-        Send { to: usize },
+        Send {
+            to: usize,
+        },
         More,
     }
 
@@ -97,7 +103,9 @@ mod orders {
             let me = &self.members[m];
             // Under its pool's lock a member first uses what it has and then gives back the rest.
             if me.inactive > 0 && me.spare > 0 {
-                out.push(step(&|me| (me.inactive, me.spare, me.active) = (me.inactive - 1, me.spare - 1, me.active + 1)));
+                out.push(step(&|me| {
+                    (me.inactive, me.spare, me.active) = (me.inactive - 1, me.spare - 1, me.active + 1)
+                }));
                 return;
             }
             if me.inactive > 0 && !me.waits {
@@ -213,7 +221,8 @@ mod orders {
             let held: u32 = self.members.iter().map(held).sum();
             assert_eq!(held, self.word.nr(), "counts are lost or made: {self:?}");
             let is_still = |me: &Member| me.at == At::Idle && me.mail == 0 && me.spare == 0;
-            if self.members.iter().all(is_still) && self.members.iter().any(|me| me.waits && me.inactive > 0) {
+            if self.members.iter().all(is_still) && self.members.iter().any(|me| me.waits && me.inactive > 0)
+            {
                 assert!(self.word.nr() >= self.word.max(), "an item waits although there is room: {self:?}");
             }
         }
@@ -283,7 +292,9 @@ mod orders {
 
 #[test]
 fn the_line_is_a_circle() {
-    let bits = |set: &'static [usize]| move |at: usize| set.iter().filter(|&&m| m / 64 == at).fold(0, |b, &m| b | 1u64 << (m % 64));
+    let bits = |set: &'static [usize]| {
+        move |at: usize| set.iter().filter(|&&m| m / 64 == at).fold(0, |b, &m| b | 1u64 << (m % 64))
+    };
     assert_eq!(next_in_line(3, 0, bits(&[])), None);
     assert_eq!(next_in_line(3, 2, bits(&[0, 1])), Some(0));
     assert_eq!(next_in_line(3, 1, bits(&[0, 1])), Some(1));

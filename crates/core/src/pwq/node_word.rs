@@ -133,8 +133,8 @@ impl NodeWord {
     }
 }
 
-/// The member to be served next: the first one from `from` on, in a circle, whose bit is set. `word` answers the bits of
-/// members `64 * n ..`.
+/// The member to be served next: the first one from `from` on, in a circle, whose bit is set. `word` answers the bits
+/// of members `64 * n ..`.
 pub fn next_in_line(members: usize, from: usize, word: impl Fn(usize) -> u64) -> Option<usize> {
     let words = members.div_ceil(64);
     let from = if from < members { from } else { 0 };

@@ -6,11 +6,13 @@
 //! | 1 | RUNNING | the worker that starts it | the worker that finishes it |
 //! | 2 | HANDED | a submission that found it RUNNING, once it has filled in where it goes | the finisher, who
 //! pushes |
+//! | 4 | BEHIND | a submission to the ordered queue in which it runs, before the push | the finisher, or a cancel |
 //! | 3 | WAITERS | a thread about to sleep until an instance has ended | whoever ends an instance |
 //! | 8..16 | skips | cancels of pending instances during a run (saturates) | the finisher, who counts them all |
 //! | 32.. | ended | - | counts instances that have ended (finished or cancelled), wraps |
 //!
-//! PENDING without RUNNING and without HANDED is either in transit (claimed, not yet pushed) or linked in a pool.
+//! PENDING without RUNNING, or with BEHIND, and without HANDED is either in transit (claimed, not yet pushed) or
+//! linked in a pool.
 //! The upper half is what waiters sleep on.
 
 use crate::step::Step;
@@ -19,6 +21,7 @@ const PENDING: u64 = 1;
 const RUNNING: u64 = 1 << 1;
 const HANDED: u64 = 1 << 2;
 const WAITERS: u64 = 1 << 3;
+const BEHIND: u64 = 1 << 4;
 const SKIP_ONE: u64 = 1 << 8;
 const SKIPS: u64 = 0xff << 8;
 const ENDED_ONE: u64 = 1 << 32;
@@ -141,6 +144,17 @@ impl WorkWord {
         }
     }
 
+    /// The next instance of an item that runs in an ordered queue goes to that same queue: it is pushed at once, to
+    /// keep its place, and nothing is left to the finisher. The queue starts it only when the run has been reported.
+    pub const fn stay_behind(self) -> Step<WorkWord, ()> {
+        if self.is_running() { Step::Write(WorkWord(self.0 | BEHIND), ()) } else { Step::Keep(()) }
+    }
+
+    /// Whether the next instance is pushed, or being pushed, although the item runs.
+    pub const fn is_behind(self) -> bool {
+        self.0 & BEHIND != 0
+    }
+
     /// A worker starts the instance: PENDING ends, RUNNING begins, so that the item can be queued again while it
     /// runs.
     pub const fn start(self) -> Step<WorkWord, ()> {
@@ -161,7 +175,7 @@ impl WorkWord {
     /// The worker's function has returned.
     pub const fn finish(self) -> Step<WorkWord, Ended> {
         let answer = Ended { push: self.0 & HANDED != 0, wake: self.0 & WAITERS != 0 };
-        let next = self.0 & !(RUNNING | HANDED | WAITERS | SKIPS);
+        let next = self.0 & !(RUNNING | HANDED | BEHIND | WAITERS | SKIPS);
         let count = (1 + self.skips() as u64) * ENDED_ONE;
         Step::Write(WorkWord(next.wrapping_add(count)), answer)
     }
@@ -173,7 +187,7 @@ impl WorkWord {
             // When the field is full the number stays, and the next pending instance takes it over: a flush of the
             // cancelled instance then waits for that one, or until the item is idle.
             let skip = if self.0 & SKIPS == SKIPS { 0 } else { SKIP_ONE };
-            let next = (self.0 & !(PENDING | HANDED)) + skip;
+            let next = (self.0 & !(PENDING | HANDED | BEHIND)) + skip;
             return Step::Write(WorkWord(next), Ended { push: false, wake: false });
         }
         let answer = Ended { push: false, wake: self.0 & WAITERS != 0 };
