@@ -71,9 +71,10 @@ struct Inner<F, T> {
     closure: UnsafeCell<MaybeUninit<F>>,
 }
 
-/// A new one-shot item, not yet submitted.
+/// A new one-shot item, not yet submitted. An address rather than a box, since the queue gets it before the handle is
+/// made. Ends as a handle or as its closure.
 pub(crate) struct Task<F, T> {
-    inner: Box<Inner<F, T>>,
+    inner: NonNull<Inner<F, T>>,
 }
 
 impl<F: FnOnce() -> T + Send, T: Send> Task<F, T> {
@@ -92,22 +93,23 @@ impl<F: FnOnce() -> T + Send, T: Send> Task<F, T> {
             result: UnsafeCell::new(None),
             scope: UnsafeCell::new(scope),
         };
-        Task { inner: Box::new(Inner { front, closure: UnsafeCell::new(MaybeUninit::new(closure)) }) }
+        let inner = Inner { front, closure: UnsafeCell::new(MaybeUninit::new(closure)) };
+        Task { inner: NonNull::from(Box::leak(Box::new(inner))) }
     }
 
     pub(crate) fn header(&self) -> NonNull<Header> {
-        NonNull::from(&*self.inner).cast()
+        self.inner.cast()
     }
 
     /// After the submission: the handle.
     pub(crate) fn into_handle(self) -> JoinHandle<T> {
-        let task = NonNull::from(Box::leak(self.inner)).cast::<Front<T>>();
-        JoinHandle { state: State::Task(task), result: PhantomData }
+        JoinHandle { state: State::Task(self.inner.cast()), result: PhantomData }
     }
 
     /// After a refusal: the closure back. The scope, if any, is told by the caller.
     pub(crate) fn into_closure(self) -> F {
-        let Inner { closure, .. } = *self.inner;
+        // SAFETY: made by `new`; the queue that refused it has kept no address.
+        let Inner { closure, .. } = *unsafe { Box::from_raw(self.inner.as_ptr()) };
         // SAFETY: never submitted, so never run.
         unsafe { closure.into_inner().assume_init() }
     }
@@ -171,7 +173,7 @@ fn discard_release(item: NonNull<Header>) {
 /// # Safety
 /// See [`VTable::free`]; the item is an `Inner<F, T>` whose closure has been run.
 unsafe fn free<F, T>(item: NonNull<Header>) {
-    // SAFETY: made by `Box::leak` in `into_handle`; nobody refers to it any more. The closure has been moved out.
+    // SAFETY: made by `Box::leak` in `Task::new`; nobody refers to it any more. The closure has been moved out.
     drop(unsafe { Box::from_raw(item.cast::<Inner<F, T>>().as_ptr()) });
 }
 

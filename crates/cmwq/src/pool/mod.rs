@@ -16,6 +16,7 @@ pub(crate) use hold::{Filled, Hold, Linger};
 pub(crate) use near::Near;
 pub(crate) use node::{Membership, Node};
 pub(crate) use pwq::Pwq;
+use pwq::PwqHome;
 pub(crate) use registry::{PoolKey, Registry};
 #[cfg(not(feature = "bench"))]
 pub(crate) use shape::Shape;
@@ -48,8 +49,8 @@ pub(crate) struct Guarded {
     posts: Vec<node::Post>,
     /// The worker that may take single items without the lock, while the inbox says so.
     leaseholder: Option<WorkerId>,
-    /// Every pwq of this pool, by number, and whether a queue uses it. Boxed: queues and items hold their addresses.
-    pwqs: Vec<(Box<Pwq>, bool)>,
+    /// Every pwq of this pool, by number, and whether a queue uses it. Queues and items hold their addresses.
+    pwqs: Vec<(PwqHome, bool)>,
 }
 
 /// Where a new pwq has its room from.
@@ -176,7 +177,7 @@ impl Pool {
         let mut guard = self.lock.lock();
         let Guarded { core, pwqs, .. } = &mut *guard;
         let (limit, node) = limit.parts();
-        let is_free = |(pwq, used): &&mut (Box<Pwq>, bool)| {
+        let is_free = |(pwq, used): &&mut (PwqHome, bool)| {
             // SAFETY: L1 one holder: the guard is held.
             !*used && core.gate(pwq.id).is_unused() && unsafe { pwq.is_quiet() }
         };
@@ -189,13 +190,13 @@ impl Pool {
             pwq.queue.set(queue);
             // The new queue's arrivals begin at zero.
             pwq.departures.reset();
-            return NonNull::from(&**pwq);
+            return pwq.address();
         }
-        let pwq = Box::new(Pwq::new(self, core.add_pwq(limit)));
+        let pwq = PwqHome::new(Pwq::new(self, core.add_pwq(limit)));
         // SAFETY: L1 one holder.
         unsafe { pwq.set_node(node) };
         pwq.queue.set(queue);
-        let address = NonNull::from(&*pwq);
+        let address = pwq.address();
         pwq.message.pwq.set(Some(address));
         pwqs.push((pwq, true));
         address
@@ -204,7 +205,7 @@ impl Pool {
     /// The queue of a pwq is gone; nothing of it is queued, though the end of its last items may not be reported yet.
     pub(crate) fn leave(&self, pwq: NonNull<Pwq>) {
         let mut guard = self.lock.lock();
-        if let Some((_, used)) = guard.pwqs.iter_mut().find(|(p, _)| NonNull::from(&**p) == pwq) {
+        if let Some((_, used)) = guard.pwqs.iter_mut().find(|(p, _)| p.address() == pwq) {
             *used = false;
         }
     }

@@ -29,6 +29,37 @@ pub(crate) struct Pwq {
     pub(crate) departures: CacheLine<Departures>,
 }
 
+/// Owns a pwq at an address that others hold. (A box that moves claims to be the only way to what is in it.)
+pub(super) struct PwqHome(NonNull<Pwq>);
+
+impl PwqHome {
+    pub(super) fn new(pwq: Pwq) -> PwqHome {
+        PwqHome(NonNull::from(Box::leak(Box::new(pwq))))
+    }
+
+    pub(super) fn address(&self) -> NonNull<Pwq> {
+        self.0
+    }
+}
+
+impl std::ops::Deref for PwqHome {
+    type Target = Pwq;
+    fn deref(&self) -> &Pwq {
+        // SAFETY: made by `new`, freed by `drop`, and never borrowed exclusively in between.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl Drop for PwqHome {
+    fn drop(&mut self) {
+        // SAFETY: made by `new` from a box, which nobody else frees; pwqs are used only while their pool lives.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
+}
+
+// SAFETY: owns a `Pwq`, which may be sent and shared.
+unsafe impl Send for PwqHome {}
+
 // SAFETY: the pool is Sync and outlives its pwqs; `node` is touched under the pool's lock, the message by its sender or
 // the taker of the inbox (N2 one sender); the rest is atomics.
 unsafe impl Send for Pwq {}
