@@ -220,8 +220,8 @@ impl Delayed {
         match unsafe { queue.submit_claimed(to, work.header(), place) } {
             Ok(()) => work.into_pending(),
             Err(refusal) => {
-                queue.tell_dropped(refusal, place);
                 work.end_pending();
+                queue.tell_dropped(refusal, place);
             }
         }
     }

@@ -156,6 +156,8 @@ impl QueueInner {
         at: Tick,
         place: &'static Location<'static>,
     ) -> Result<(), Refusal> {
+        #[cfg(feature = "bench")]
+        crate::bench::dawdle();
         let engine = self.engine.upgrade().expect("a queue's handle keeps its engine");
         // SAFETY: W1 one claimer: the instance is ours, with its reference.
         let pending = unsafe { Work::from_pending(work.header()) };
@@ -199,8 +201,8 @@ impl QueueInner {
         }
         let Some(engine) = self.engine.upgrade() else { return };
         for delayed in engine.timers.take_back_all(self.id) {
-            self.tell_dropped(Refusal::Destroyed, delayed.place);
             delayed.work.end_pending();
+            self.tell_dropped(Refusal::Destroyed, delayed.place);
         }
     }
 
