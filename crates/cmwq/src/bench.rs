@@ -26,8 +26,8 @@ pub(crate) fn creation_is_refused() -> bool {
     REFUSE_CREATION.load(Ordering::Relaxed) != 0
 }
 
-/// Makes every thread that delays an item in this process sleep for so many microseconds between the claim and the arming, as
-/// if it were stopped there.
+/// Makes every thread that delays an item in this process sleep for so many microseconds between the claim and the
+/// arming, as if it were stopped there.
 pub fn stop_in_transit(micros: u32) {
     // Ordering: relaxed: a switch for tests, ordering nothing.
     DAWDLE.store(micros, Ordering::Relaxed);

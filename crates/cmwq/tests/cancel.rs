@@ -98,8 +98,7 @@ fn an_item_of_a_batch_is_cancelled() {
 fn the_next_instance_of_a_running_item_is_cancelled() {
     let _watchdog = watchdog("the_next_instance_of_a_running_item_is_cancelled");
     let engine = engine();
-    let queues =
-        [engine.queue("plain").build().unwrap(), engine.queue("ordered").ordered().build().unwrap()];
+    let queues = [engine.queue("plain").build().unwrap(), engine.queue("ordered").ordered().build().unwrap()];
     for queue in queues {
         let ((open, closed), runs) = (gate(), Arc::new(AtomicUsize::new(0)));
         let counter = Arc::clone(&runs);

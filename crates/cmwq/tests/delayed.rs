@@ -277,7 +277,8 @@ fn a_destroyed_queue_drops_what_is_delayed_and_says_so() {
     assert_eq!(runs.load(Ordering::SeqCst), 1);
 }
 
-/// The clock runs out while the queue drains: refused, as any other submission from outside, and free to be queued again.
+/// The clock runs out while the queue drains: refused, as any other submission from outside, and free to be queued
+/// again.
 #[test]
 fn a_draining_queue_refuses_what_is_due() {
     let _watchdog = watchdog("a_draining_queue_refuses_what_is_due");

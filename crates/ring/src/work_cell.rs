@@ -91,7 +91,8 @@ impl WorkCell {
         self.update(self.read_bits(), WorkWord::take_back)
     }
 
-    /// Ends a pending instance that is linked nowhere, and keeps the claim for the next one. For its owner. Never blocks.
+    /// Ends a pending instance that is linked nowhere, and keeps the claim for the next one. For its owner. Never
+    /// blocks.
     pub fn renew(&self) -> Ended {
         self.update(self.read_bits(), WorkWord::renew)
     }

@@ -24,8 +24,8 @@ pub(crate) struct Arming {
 }
 
 impl Work {
-    /// Takes back the pending instance, delayed or queued anywhere. `true`: there was one, and it will not run. `false`:
-    /// none was pending; the function may be running.
+    /// Takes back the pending instance, delayed or queued anywhere. `true`: there was one, and it will not run.
+    /// `false`: none was pending; the function may be running.
     ///
     /// # Context
     /// From any thread, also from inside the work's own function. Takes the lock of a pool. Does not wait for any item,
@@ -40,10 +40,11 @@ impl Work {
     }
 
     /// Takes back the pending instance and waits until none runs. What the function does meanwhile to queue the work
-    /// again is refused as [`Refusal::Disabled`](crate::Refusal::Disabled), so this ends also for a work that queues itself. Of
-    /// several callers at once all wait. `true`: an instance was pending.
+    /// again is refused as [`Refusal::Disabled`](crate::Refusal::Disabled), so this ends also for a work that queues
+    /// itself. Of several callers at once all wait. `true`: an instance was pending.
     ///
-    /// When it has returned the function is not running and, unless somebody else has queued the work since, will not: what
+    /// When it has returned the function is not running and, unless somebody else has queued the work since, will
+    /// not: what
     /// the function refers to may be freed. (There is no form that answers a future; a thread that must not block uses
     /// [`Work::disable`] and looks at [`Work::is_running`].)
     ///
@@ -212,8 +213,8 @@ impl Work {
 }
 
 impl Delayed {
-    /// Queues the item, which the caller has taken off its timer. If its queue refuses it is cancelled, and the engine's
-    /// program is told.
+    /// Queues the item, which the caller has taken off its timer. If its queue refuses it is cancelled, and the
+    /// engine's program is told.
     pub(crate) fn submit(self) {
         let Delayed { work, queue, to, place } = self;
         // SAFETY: T1 off the wheel owns: the instance is ours, and `work` is its reference.

@@ -12,8 +12,8 @@ mod registry;
 mod shape;
 
 pub use cells::WakeVia;
-pub(crate) use directory::withdraw;
 pub(crate) use cells::{Backend, WorkerCell};
+pub(crate) use directory::withdraw;
 pub(crate) use hold::{Filled, Hold, Linger};
 pub(crate) use near::Near;
 pub(crate) use node::{Membership, Node};

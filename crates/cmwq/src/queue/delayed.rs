@@ -16,15 +16,15 @@ use std::time::Duration;
 
 impl Queue {
     /// Queues a work when this time has passed, never earlier; until then it is pending, and a
-    /// [flush](Work::flush) queues it at once. A delay of zero is [`Queue::queue`]. A [flush](Queue::flush) of the queue does
-    /// not wait for what has not been queued yet.
+    /// [flush](Work::flush) queues it at once. A delay of zero is [`Queue::queue`]. A [flush](Queue::flush) of the
+    /// queue does not wait for what has not been queued yet.
     ///
     /// The queue is asked now and again when the time has passed. What is refused then does not run, and the engine's
     /// program is told ([`EngineEvent::DelayedDropped`]).
     ///
     /// # Context
-    /// From any thread, also from inside items. Takes the lock of the engine's timers, which is held for a bounded number of
-    /// steps. Allocates when more items are delayed than ever before.
+    /// From any thread, also from inside items. Takes the lock of the engine's timers, which is held for a bounded
+    /// number of steps. Allocates when more items are delayed than ever before.
     #[track_caller]
     pub fn queue_delayed(&self, work: &Work, delay: Duration) -> Submit {
         self.delay(self.inner().here(), work, delay, Location::caller())
@@ -49,8 +49,8 @@ impl Queue {
     /// As for [`Queue::queue_delayed`] and [`Work::cancel`].
     ///
     /// # Errors
-    /// The refusal, if the work is disabled or the queue accepts nothing. If the queue is destroyed (or, with a delay of
-    /// zero, begins to drain) during the call, what was pending is lost with it; else nothing is changed.
+    /// The refusal, if the work is disabled or the queue accepts nothing. If the queue is destroyed (or, with a delay
+    /// of zero, begins to drain) during the call, what was pending is lost with it; else nothing is changed.
     #[track_caller]
     pub fn mod_delayed(&self, work: &Work, delay: Duration) -> Result<bool, Refusal> {
         self.inner().modify(self.arc(), self.inner().here(), work, delay, Location::caller())
@@ -69,16 +69,15 @@ impl Queue {
         self.inner().modify(self.arc(), slot, work, delay, Location::caller())
     }
 
-    /// Takes back one disable of a work and, if it was the last one, queues it. `None`: the work is still disabled, or was
-    /// not disabled; nothing is queued.
+    /// Takes back one disable of a work and, if it was the last one, queues it. `None`: the work is still disabled,
+    /// or was not disabled; nothing is queued.
     ///
     /// # Context
     /// As for [`Queue::queue`].
     #[track_caller]
     pub fn enable_and_queue(&self, work: &Work) -> Option<Submit> {
         let place = Location::caller();
-        (work.enable() == Enable::Enabled)
-            .then(|| self.inner().submit_work(self.inner().here(), work, place))
+        (work.enable() == Enable::Enabled).then(|| self.inner().submit_work(self.inner().here(), work, place))
     }
 
     fn arc(&self) -> &Arc<QueueInner> {
@@ -194,8 +193,8 @@ impl QueueInner {
 
     /// Cancels what waits for its time. The queue's word says that it is destroyed.
     pub(super) fn drop_delayed(&self) {
-        // Ordering: a read-modify-write, as in `note_delayed`: who notes after it has read from it, and sees the queue's word
-        // as it is now.
+        // Ordering: a read-modify-write, as in `note_delayed`: who notes after it has read from it, and sees the
+        // queue's word as it is now.
         if self.has_delayed.fetch_add(0, Ordering::AcqRel) == 0 {
             return;
         }

@@ -104,7 +104,9 @@ impl Queue {
         let nodes = self.engine().topology().nodes();
         let cpus = &nodes.iter().find(|n| n.id.0 == node)?.cpus;
         let here = cmwq_sys::affinity::current_cpu();
-        if cpus.contains(CpuId(here)) && let Some(slot) = self.inner().slot_of(here) {
+        if cpus.contains(CpuId(here))
+            && let Some(slot) = self.inner().slot_of(here)
+        {
             return Some(slot);
         }
         cpus.iter().find_map(|cpu| self.inner().slot_of(cpu.0))
@@ -157,7 +159,8 @@ impl QueueInner {
     /// Pushes an addressed item, or leaves the push to the finisher of the run it was found in.
     ///
     /// # Safety
-    /// W1 one claimer: the caller owns the item, which is linked nowhere. W5 pending keeps alive: a reference goes with it.
+    /// W1 one claimer: the caller owns the item, which is linked nowhere. W5 pending keeps alive: a reference goes
+    /// with it.
     #[inline]
     unsafe fn push(&self, to: Slot, item: NonNull<Header>, header: &Header, is_running: bool) {
         if is_running {
@@ -175,8 +178,8 @@ impl QueueInner {
     /// Queues an item that the caller has claimed before, and which is linked nowhere.
     ///
     /// # Safety
-    /// W1 one claimer, W5 pending keeps alive: the caller owns the item, and gives away the pending instance's reference,
-    /// unless refused.
+    /// W1 one claimer, W5 pending keeps alive: the caller owns the item, and gives away the pending instance's
+    /// reference, unless refused.
     pub(crate) unsafe fn submit_claimed(
         &self,
         to: Slot,

@@ -1,5 +1,5 @@
 //! Items that are queued at a later time: which of them is due, and when the next one will be.
-#![doc = include_str!("../../flow/6-timer.md")]
+#![doc = include_str!("../../flow/7-timer.md")]
 
 mod wheel;
 

@@ -73,14 +73,22 @@ impl Run {
         for _ in 0..10_000 {
             let mut work = portion;
             while let Some(name) = self.wheel.fire(Tick(self.now), &mut work) {
-                let key = self.model.armed.remove(&name).expect("a timer fires once, and not after it was taken back");
+                let key = self
+                    .model
+                    .armed
+                    .remove(&name)
+                    .expect("a timer fires once, and not after it was taken back");
                 assert!(name.0 <= self.now, "{name:?} fires early at {}", self.now);
                 assert_eq!(self.wheel.take_back(key), None, "what has fired is not taken back");
                 assert!(name.0.div_ceil(GRAIN.0) >= last, "in the order of the grains");
                 last = name.0.div_ceil(GRAIN.0);
             }
             if work > 0 {
-                let left = self.model.armed.keys().find(|name| Wheel::<()>::fires_at(Tick(name.0)) <= Tick(self.now));
+                let left = self
+                    .model
+                    .armed
+                    .keys()
+                    .find(|name| Wheel::<()>::fires_at(Tick(name.0)) <= Tick(self.now));
                 assert_eq!(left, None, "nothing that is due is left at {}", self.now);
                 return;
             }
@@ -96,7 +104,9 @@ impl Run {
                 let passed = earliest < Tick(self.now);
                 assert!(next == earliest || passed, "{next:?} is not {earliest:?}");
             }
-            (Some(next), Some(earliest)) => assert!(next <= earliest.max(Tick(self.now)), "{next:?} {earliest:?}"),
+            (Some(next), Some(earliest)) => {
+                assert!(next <= earliest.max(Tick(self.now)), "{next:?} {earliest:?}")
+            }
             (next, earliest) => assert_eq!(next, earliest),
         }
     }

@@ -130,8 +130,8 @@ impl<T> Wheel<T> {
         self.entry(key.at).filter(|e| e.arming == key.arming)?.payload.as_ref()
     }
 
-    /// When to look next: the time of the earliest timer. After timers were taken back it may be earlier than that, never
-    /// later. `None`: nothing is armed.
+    /// When to look next: the time of the earliest timer. After timers were taken back it may be earlier than that,
+    /// never later. `None`: nothing is armed.
     pub fn next(&self) -> Option<Tick> {
         let firsts = (0..LEVELS).filter_map(|level| self.first_slot(level));
         firsts.map(|slot| self.slots[slot].earliest).min().map(start_of)
@@ -166,8 +166,9 @@ impl<T> Wheel<T> {
     /// Takes back every timer that answers to this. Looks at all of them.
     pub fn take_back_all(&mut self, mut whose: impl FnMut(&T) -> bool) -> Vec<T> {
         let places = 0..(self.blocks.len() * BLOCK) as u32;
-        let armed: Vec<u32> =
-            places.filter(|&p| self.entry(p).and_then(|e| e.payload.as_ref()).is_some_and(&mut whose)).collect();
+        let armed: Vec<u32> = places
+            .filter(|&p| self.entry(p).and_then(|e| e.payload.as_ref()).is_some_and(&mut whose))
+            .collect();
         let take = |place| {
             self.unlink(place);
             self.release(place)
@@ -191,8 +192,7 @@ impl<T> Wheel<T> {
     fn grow(&mut self) {
         let first = (self.blocks.len() * BLOCK) as u32;
         let next_of = |i: usize| if i + 1 == BLOCK { NONE } else { first + i as u32 + 1 };
-        let empty =
-            |i| Entry { due: 0, next: next_of(i), prev: NONE, arming: 0, slot: 0, payload: None };
+        let empty = |i| Entry { due: 0, next: next_of(i), prev: NONE, arming: 0, slot: 0, payload: None };
         self.blocks.push((0..BLOCK).map(empty).collect());
         self.free = first;
     }
@@ -258,7 +258,8 @@ impl<T> Wheel<T> {
         (occupied != 0).then(|| level * SLOTS + occupied.trailing_zeros() as usize)
     }
 
-    /// The occupied slot that begins first: its level, its index, the grain it begins with. Of two that begin together the
+    /// The occupied slot that begins first: its level, its index, the grain it begins with. Of two that begin
+    /// together the
     /// one of the higher level: it has been begun to be spread, and may hold what is due before the other's.
     fn earliest_slot(&self) -> Option<(usize, usize, u64)> {
         let found = |level| {

@@ -61,7 +61,9 @@ impl Item {
             Move::HandOver | Move::StayBehind => {
                 self.place == Place::FoundRunning || self.place == Place::Owned && self.word.is_running()
             }
-            Move::Push => self.place == Place::Pushing || self.place == Place::Owned && !self.word.is_running(),
+            Move::Push => {
+                self.place == Place::Pushing || self.place == Place::Owned && !self.word.is_running()
+            }
             // O1 order excludes: what stays behind a run is started after it.
             Move::Start => self.place == Place::Linked && !self.word.is_running(),
             Move::Finish => self.word.is_running(),
@@ -109,7 +111,10 @@ impl Item {
                 self.place = Place::Nowhere;
             }
             Move::TakeBack => {
-                assert!(self.word.take_back().apply(&mut self.word), "what was handed over can be taken back");
+                assert!(
+                    self.word.take_back().apply(&mut self.word),
+                    "what was handed over can be taken back"
+                );
                 self.place = Place::Owned;
             }
             Move::Renew => {

@@ -214,8 +214,8 @@ impl WorkWord {
         if self.is_handed() { Step::Write(WorkWord(self.0 & !HANDED), true) } else { Step::Keep(false) }
     }
 
-    /// Ends a pending instance as [`WorkWord::cancel`] does, and begins the next one at the same time, whose owner is the
-    /// caller: PENDING stays. For the owner of an instance that is linked nowhere.
+    /// Ends a pending instance as [`WorkWord::cancel`] does, and begins the next one at the same time, whose owner is
+    /// the caller: PENDING stays. For the owner of an instance that is linked nowhere.
     pub const fn renew(self) -> Step<WorkWord, Ended> {
         match self.cancel() {
             Step::Keep(answer) => Step::Keep(answer),
@@ -225,7 +225,11 @@ impl WorkWord {
 
     /// Refuses submissions until it is taken back. `false`: the depth is full, and nothing was changed.
     pub const fn disable(self) -> Step<WorkWord, bool> {
-        if self.0 & DEPTH == DEPTH { Step::Keep(false) } else { Step::Write(WorkWord(self.0 + DEPTH_ONE), true) }
+        if self.0 & DEPTH == DEPTH {
+            Step::Keep(false)
+        } else {
+            Step::Write(WorkWord(self.0 + DEPTH_ONE), true)
+        }
     }
 
     /// Takes back one disable.
