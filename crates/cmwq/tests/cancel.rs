@@ -169,7 +169,7 @@ fn cancellers_end_a_work_that_queues_itself() {
             flag.store(true, Ordering::SeqCst);
             turn += 1;
             let queue = &again[turn % again.len()];
-            let delay = Duration::from_micros(if turn % 2 == 0 { 0 } else { 30 });
+            let delay = Duration::from_micros(if turn.is_multiple_of(2) { 0 } else { 30 });
             let answer = queue.queue_delayed(me, delay);
             assert!(matches!(answer, Submit::Queued | Submit::Refused(Refusal::Disabled)), "{answer:?}");
             flag.store(false, Ordering::SeqCst);
