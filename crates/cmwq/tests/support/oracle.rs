@@ -1,5 +1,5 @@
-//! A sequential oracle: one thread's calls on works and queues of its own, beside a plain model that says what each call
-//! must answer and what must have run.
+//! A sequential oracle: one thread's calls on works and queues of its own, beside a plain model that says what each
+//! call must answer and what must have run.
 //!
 //! Runs are under the thread's control, so that the model knows the state between any two calls: what runs in the wide
 //! queue stays inside its function until it is released, and the narrow queue is either held by a blocker or lets items
