@@ -20,10 +20,12 @@ pub(super) const DOCUMENT_FORM: &str = "\
 Each row is measured in several fresh processes, rows take turns. A figure is the median of them, beside
 the least and the most. One thread arms, changes and cancels a thousand items again and again (arm, modify,
 cancel: ns a call) while the others stay armed; then it changes the time of any of the others (modify any:
-what their memory costs, when no cache holds it, is in this figure). Times are an hour to half a day away, to the nanosecond.
+what their memory costs, when no cache holds it, is in this figure). Times are an hour to half a day
+away, to the nanosecond.
 Lateness is that of a thousand further items over 300 ms, from the time they were to be queued to
 the begin of their function, in us; an item that is early is an error.
-With --judge arm, modify and cancel may cost twice what they cost with the fewest items armed, in the same run.
+With --judge arm, modify and cancel may cost twice what they cost with the fewest items armed, in the
+same run.
 
 The JSON document holds
   schema   \"cmwq-bench-timer/1\"
