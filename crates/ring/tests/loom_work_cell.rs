@@ -262,7 +262,9 @@ fn nothing_runs_after_a_disable_a_cancel_and_a_wait() {
             // Queues itself, and would not end.
             move || {
                 for _ in 0..2 {
-                    work.serve_with(|| drop(work.submit(1)));
+                    work.serve_with(|| {
+                        work.submit(1);
+                    });
                 }
             }
         });
