@@ -305,3 +305,34 @@ fn no_error_where_one_of_the_active_items_goes_on() {
         assert_eq!(waiter.join().unwrap(), Ok(true));
     }
 }
+
+/// A waiter whose wait is over does not hold up who waits for it, though it sleeps still.
+#[test]
+fn a_wait_that_is_over_closes_no_circle() {
+    let _watchdog = watchdog("a_wait_that_is_over_closes_no_circle");
+    let engine = engine();
+    let queue = engine.queue("over").max_active(8).build().unwrap();
+    for _ in 0..300 {
+        let waiter: Arc<OnceLock<Work>> = Arc::default();
+        let (target, again) = (Arc::clone(&waiter), queue.clone());
+        let (tell, told) = channel();
+        let mut runs = 0;
+        let awaited = Work::new(move |me: &Work| {
+            runs += 1;
+            if runs == 1 {
+                until("it is waited for", || target.get().is_some_and(Work::is_running));
+                std::thread::sleep(Duration::from_micros(500));
+                assert_eq!(again.queue(me), Submit::Queued);
+            } else {
+                tell.send(target.get().unwrap().flush().map_err(|e| e.to_string())).unwrap();
+            }
+        });
+        let inner = awaited.clone();
+        let work = Work::new(move |_| drop(inner.flush().unwrap()));
+        assert_eq!(queue.queue(&awaited), Submit::Queued);
+        waiter.set(work.clone()).unwrap();
+        assert_eq!(queue.queue(&work), Submit::Queued);
+        assert!(told.recv().unwrap().is_ok());
+        let _ = work.flush().unwrap();
+    }
+}

@@ -28,7 +28,7 @@ pub(crate) fn limit_of(pool: &Pool, pwq: NonNull<Pwq>) -> usize {
 }
 
 /// The limit behind which an item waits, if it is queued and waits behind one. Takes the lock of its pool, and what has
-/// come and ended there is taken into account first.
+/// come there is taken in first.
 pub(crate) fn held_back(header: &Header) -> Option<HeldBack> {
     let pwq = header.pwq.get()?;
     let pool = find(pwq)?;

@@ -198,8 +198,8 @@ impl<'a> Hold<'a> {
 
     /// The limit behind which an item of `pwq`, which belongs to this pool, waits.
     pub(super) fn held_back(&mut self, header: &Header, pwq: NonNull<Pwq>) -> Option<HeldBack> {
+        // What has ended and is not reported makes room yet, and counts as one that goes on.
         self.drain();
-        self.recall_batches();
         let waits = header.listed.get() == Some(pwq) && header.inactive.get();
         let answer = waits.then(|| {
             // SAFETY: pwqs live as long as their pool.
