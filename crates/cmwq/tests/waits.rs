@@ -32,7 +32,9 @@ fn items_that_wait_for_one_another_at_a_barrier_all_start() {
     let handles: Vec<_> = (0..200)
         .map(|_| {
             let barrier = Arc::clone(&barrier);
-            queue.spawn(move || drop(barrier.wait()))
+            queue.spawn(move || {
+                barrier.wait();
+            })
         })
         .collect();
     handles.into_iter().for_each(|handle| handle.join().unwrap());
@@ -328,7 +330,9 @@ fn a_wait_that_is_over_closes_no_circle() {
             }
         });
         let inner = awaited.clone();
-        let work = Work::new(move |_| drop(inner.flush().unwrap()));
+        let work = Work::new(move |_| {
+            let _ = inner.flush().unwrap();
+        });
         assert_eq!(queue.queue(&awaited), Submit::Queued);
         waiter.set(work.clone()).unwrap();
         assert_eq!(queue.queue(&work), Submit::Queued);

@@ -52,8 +52,8 @@ impl Work {
     /// Blocks until the run has ended; needs no other progress than that run's. Counts as blocking inside an item.
     ///
     /// # Errors
-    /// [`WaitError::WouldDeadlock`] inside the work's own function; nothing is changed. And inside an item for which the
-    /// run waits: the pending instance has been taken back then, though nobody has waited for the run.
+    /// [`WaitError::WouldDeadlock`] inside the work's own function; nothing is changed. And inside an item for
+    /// which the run waits: the pending instance has been taken back then, though nobody has waited for the run.
     pub fn cancel_sync(&self) -> Result<bool, WaitError> {
         self.refuse_own()?;
         let mut pause = Pause::default();
@@ -86,8 +86,8 @@ impl Work {
     /// As for [`Work::cancel_sync`].
     ///
     /// # Errors
-    /// [`WaitError::WouldDeadlock`] inside the work's own function; nothing is changed. And inside an item for which the
-    /// run waits: the pending instance has been taken back then, though nobody has waited for the run.
+    /// [`WaitError::WouldDeadlock`] inside the work's own function; nothing is changed. And inside an item for
+    /// which the run waits: the pending instance has been taken back then, though nobody has waited for the run.
     ///
     /// # Panics
     /// As for [`Work::disable`].

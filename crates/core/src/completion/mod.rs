@@ -5,7 +5,7 @@ mod free_word;
 mod head_word;
 mod join_word;
 mod rest_word;
-mod wait_graph;
+pub mod wait_graph;
 
 pub use free_word::FreeWord;
 pub use head_word::{HeadWord, Post, Urgency};

@@ -1,16 +1,5 @@
 //! Who waits for whom, among items that wait inside their own functions.
-//!
-//! A *waiter* is an item whose function waits for another item or for a queue. Threads outside items are none: nothing
-//! waits for them that they could hold up. From each waiter follows what has to happen before its wait is over:
-//!
-//! * It waits for an item that is a waiter itself: that one must go on.
-//! * It waits for an item that is held back by a limit, and everything that is active under that limit waits: *one* of
-//!   them must go on.
-//! * It waits for a queue: *all* waiters among the items that it waits for must go on.
-//! * Anything else goes on by itself, as far as this graph knows.
-//!
-//! Waiters of which none can go on before another of them does are dead-locked. The last one to wait finds that out,
-//! for until then one of them could.
+#![doc = include_str!("../../flow/8-waits.md")]
 
 /// What an item waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
