@@ -6,7 +6,7 @@ mod support;
 use cmwq::{Engine, Queue, Submit, Topology, Work};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
-use support::{Random, gate, pass, watchdog};
+use support::{Random, gate, pass, until, watchdog};
 
 fn ordered(machine: &str) -> Queue {
     let engine = Engine::builder().topology(Topology::synthetic(machine).unwrap()).build().unwrap();
@@ -133,7 +133,8 @@ fn one_at_a_time_is_not_in_order() {
     for (at, work) in works.iter().enumerate() {
         let _ = queue.queue_on(u32::from(at >= 10), work);
     }
-    std::thread::sleep(std::time::Duration::from_millis(50));
+    // The pool that does not run the gate keeper.
+    until("the other pool has looked", || engine.stats().pools.iter().any(|p| p.active == 0 && p.parks > 0));
     open.open();
     queue.flush().unwrap();
     let order = order.lock().unwrap();
