@@ -122,7 +122,12 @@ fn one_at_a_time_is_not_in_order() {
     let engine = Engine::builder().topology(Topology::synthetic("core:2").unwrap()).build().unwrap();
     let queue = engine.queue("one").scope(cmwq::Scope::Cpu).max_active(1).build().unwrap();
     let (open, closed) = gate();
-    let _ = queue.spawn(move || pass(&closed));
+    let (tell, told) = std::sync::mpsc::channel();
+    let _ = queue.spawn(move || {
+        tell.send(()).unwrap();
+        pass(&closed);
+    });
+    told.recv().unwrap();
     let order = Arc::new(Mutex::new(Vec::new()));
     let works: Vec<_> = (0..20u32)
         .map(|at| {
