@@ -33,6 +33,7 @@ mod mail_cell;
 pub mod model;
 mod node_cell;
 mod queue_cell;
+mod room_cell;
 pub mod sync;
 mod wake_cell;
 mod work_cell;
@@ -50,6 +51,7 @@ pub use lock::{Lock, LockGuard};
 pub use mail_cell::{Mail, MailCell};
 pub use node_cell::{Counted, NodeCell};
 pub use queue_cell::{Arrivals, Departures, QueueCell};
+pub use room_cell::RoomCell;
 pub use wake_cell::{FutexSleep, Sleep, WakeCell, Waked, Wakened};
 pub use work_cell::WorkCell;
 

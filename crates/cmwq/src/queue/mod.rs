@@ -6,6 +6,7 @@ mod destroy;
 mod flush;
 mod inner;
 mod limits;
+mod room;
 mod scope;
 mod spawn;
 mod submit;

@@ -2,5 +2,7 @@
 #![doc = include_str!("../../flow/2-queue.md")]
 
 mod phase;
+mod room;
 
 pub use phase::{Admit, QueueWord, slot};
+pub use room::RoomWord;
