@@ -12,15 +12,30 @@ use core::hash::Hash;
 fields!([] Watch { worker, interval, progress, idle_looks });
 fields!([] Manage { manager, manager_thread_creates, manager_thread_comes, not_before, cull_armed });
 fields!([I: Words] Entry<I> { item, function, worker });
-fields!([I: Words] BusySet<I> { buckets, len });
 fields!([I: Words + Copy + Eq + Hash] PoolCore<I> {
     config, workers, idle, kicked, worklist, gates, touched, nr_wanted, busy, nr_scheduled, nr_inactive, nr_workers,
     nr_starting, nr_awake, nr_busy, nr_blocked, nr_intensive, batches, nr_leaving, standby, watch, manage,
     last_claim, closing
 });
 
+/// In the order of the buckets: what has one handle stays in its order, wherever a reader's hash puts it.
+impl<I: Words + Copy + Eq + Hash> Words for BusySet<I> {
+    fn put(&self, out: &mut Vec<u64>) {
+        self.len.put(out);
+        self.buckets.iter().flatten().for_each(|entry| entry.put(out));
+    }
+    fn get(input: &mut Reader<'_>) -> Option<Self> {
+        let mut set = BusySet::new();
+        for _ in 0..usize::get(input)? {
+            let Entry { item, function, worker } = Words::get(input)?;
+            set.insert(item, function, worker);
+        }
+        Some(set)
+    }
+}
+
 /// Writes the core and its lists. Walks all workers, pwqs and queued items.
-pub fn put<I, S>(core: &PoolCore<I>, items: &S, out: &mut Vec<u64>)
+pub(super) fn put<I, S>(core: &PoolCore<I>, items: &S, out: &mut Vec<u64>)
 where
     I: Words + Copy + Eq + Hash + Debug,
     S: Items<Item = I>,
@@ -33,7 +48,7 @@ where
 }
 
 /// Reads a core and its lists back; the handles are numbers. `None`: the words are none.
-pub fn get(input: &mut Reader<'_>) -> Option<(PoolCore<u64>, Replayed)> {
+pub(super) fn get(input: &mut Reader<'_>) -> Option<(PoolCore<u64>, Replayed)> {
     let core = PoolCore::<u64>::get(input)?;
     let mut items = Replayed::default();
     for list in lists(&core) {
