@@ -1,8 +1,5 @@
 //! Recording what happens to a core, and playing it again.
-//!
-//! A recording is a snapshot of a core and the entries that followed: every event with its time, every answer the
-//! core was given about items, and what it decided. Nothing else enters a decision, so a fresh core that is told the
-//! same decides the same; where it does not, either the recording or the core is wrong.
+#![doc = include_str!("../../../flow/8-recording.md")]
 
 mod file;
 mod recorder;

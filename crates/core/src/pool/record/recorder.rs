@@ -45,6 +45,7 @@ impl Recorder {
     {
         let mut newer = Segment::default();
         snapshot::put(core, items, &mut newer.snapshot);
+        // Two segments of words of eight bytes.
         let room = bytes / 16;
         Recorder {
             older: None,
