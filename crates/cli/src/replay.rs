@@ -63,9 +63,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         output::check_json(target)?;
     }
     let name = arguments.file.display();
-    let bytes = std::fs::read(&arguments.file).map_err(|error| {
-        Failure::input(format!("{name}: {error}; name a recording"))
-    })?;
+    let bytes = std::fs::read(&arguments.file)
+        .map_err(|error| Failure::input(format!("{name}: {error}; name a recording")))?;
     let bad = |error: FileError| Failure::input(format!("{name}: {error}"));
     let recordings = record::read(&bytes).map_err(bad)?;
     let mut pools = Vec::new();
@@ -162,15 +161,17 @@ fn line(out: &mut String, step: &Step) {
         Entry::Step(step) => {
             let after = &step.after;
             let wakes: Vec<_> = after.wake.iter().collect();
-            write!(out, "{number:>7} {:>15} {:?} -> {:?}", step.now.0, step.event, after.verdict).and_then(|()| {
-                if !wakes.is_empty() {
-                    write!(out, ", wake {wakes:?}")?;
-                }
-                if let Some(sleeper) = after.stand_by {
-                    write!(out, ", stand by {sleeper:?}")?;
-                }
-                writeln!(out)
-            })
+            write!(out, "{number:>7} {:>15} {:?} -> {:?}", step.now.0, step.event, after.verdict).and_then(
+                |()| {
+                    if !wakes.is_empty() {
+                        write!(out, ", wake {wakes:?}")?;
+                    }
+                    if let Some(sleeper) = after.stand_by {
+                        write!(out, ", stand by {sleeper:?}")?;
+                    }
+                    writeln!(out)
+                },
+            )
         }
         Entry::EndHold(_) => writeln!(out, "{number:>7} {:>15} ---- unlock", ""),
         Entry::Add(limit) => writeln!(out, "{number:>7} {:>15} pwq added, {limit:?}", ""),
@@ -184,7 +185,9 @@ fn table(document: &Document) -> String {
     for pool in &document.pools {
         out.push_str(&pool.trace);
     }
-    out.push_str("pool             begins    steps    holds    items    ended    woken    culls  span ms  outcome\n");
+    out.push_str(
+        "pool             begins    steps    holds    items    ended    woken    culls  span ms  outcome\n",
+    );
     for pool in &document.pools {
         let begins = if pool.whole { "whole" } else { "cut" };
         let outcome = match &pool.failed {

@@ -127,8 +127,8 @@ impl EngineBuilder {
         self
     }
 
-    /// Records what each pool is told and decides, with room for this many bytes a pool; when it is full the oldest give
-    /// way. See [`Engine::recording`]. Default off.
+    /// Records what each pool is told and decides, with room for this many bytes a pool; when it is full the oldest
+    /// give way. See [`Engine::recording`]. Default off.
     pub fn record(mut self, bytes: usize) -> Self {
         self.record = Some(bytes);
         self

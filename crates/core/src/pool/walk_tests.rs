@@ -2,8 +2,8 @@
 
 use super::action::Verdict;
 use super::inbox_word::InboxWord;
-use super::record::{self, Failed, Replay};
 use super::policy::{ClaimPolicy, CoverPolicy, PoolConfig};
+use super::record::{self, Failed, Replay};
 use super::test_driver::Driver;
 use crate::id::{Sleeper, WorkerId};
 use crate::testing::Random;
@@ -52,7 +52,7 @@ impl Walk {
         for item in 0..24 {
             driver.add_item(item % 3, (item % 4 == 0).then_some(7));
         }
-        driver.record(if seed % 2 == 0 { 64 << 10 } else { usize::MAX });
+        driver.record(if seed.is_multiple_of(2) { 64 << 10 } else { usize::MAX });
         let random = Random::new(seed);
         Walk {
             driver,

@@ -126,7 +126,8 @@ impl<'a> Replay<'a> {
             return Err(Failed::Differs { recorded, decided });
         }
         let core = &self.core;
-        let is_dying = |s: &Sleeper| matches!(s, Sleeper::Worker(w) if core.workers()[w.index()].state == State::Dying);
+        let is_dying =
+            |s: &Sleeper| matches!(s, Sleeper::Worker(w) if core.workers()[w.index()].state == State::Dying);
         let decided = self.actions.wake.iter().skip(woken_before);
         self.owed.extend(decided.filter(|sleeper| !is_dying(sleeper)));
         Ok(())

@@ -84,7 +84,9 @@ pub(crate) use fields;
 
 /// A choice is its number, then its values.
 macro_rules! choices {
-    ([$($generic:tt)*] $name:ty { $($number:literal = $choice:ident $(($($value:ident),*))? $({$($field:ident),*})?),* $(,)? }) => {
+    ([$($generic:tt)*] $name:ty {
+        $($number:literal = $choice:ident $(($($value:ident),*))? $({$($field:ident),*})?),* $(,)?
+    }) => {
         impl<$($generic)*> Words for $name {
             fn put(&self, out: &mut Vec<u64>) {
                 match self {
