@@ -69,7 +69,7 @@ enum Founder {
 
 /// The whole pool and its threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Kernel {
+pub(super) struct Kernel {
     pub(super) ledger: Ledger,
     worklist: Row,
     inactive: Row,

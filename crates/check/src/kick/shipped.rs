@@ -17,8 +17,13 @@ use cmwq_core::worker::State;
 
 /// What a thread owes: a worker's number, or one of these.
 const MANAGER: u8 = 100;
-/// A token: whichever worker sleeps is woken; with none asleep the next one that would sleep takes it.
-const TOKEN: u8 = 101;
+
+fn owed(sleeper: Sleeper) -> u8 {
+    match sleeper {
+        Sleeper::Manager => MANAGER,
+        Sleeper::Worker(WorkerId(at)) => at as u8,
+    }
+}
 
 /// Where a thread stands when it owes nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -60,7 +65,7 @@ struct Submitter {
 
 /// The whole pool and its threads.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Shipped {
+pub(super) struct Shipped {
     ledger: Ledger,
     core: PoolCore<u8>,
     memory: Memory,
@@ -71,7 +76,8 @@ pub struct Shipped {
     submitters: [Submitter; SUBMITTERS_MAX],
     manager: Thread,
     culler: Row,
-    tokens: u8,
+    /// The wake-up that a submission has claimed and nobody has issued yet, for later submissions to see.
+    claimed: Option<u8>,
     /// The clock: moves when a failed creation may be tried again.
     now: u8,
 }
@@ -82,19 +88,21 @@ impl Shipped {
         self.core.step(Tick(u64::from(self.now)), event, &mut self.memory, &mut actions);
         if let Some(sleeper) = actions.stand_by {
             let set = self.inbox.stand_by(sleeper).apply(&mut self.inbox);
-            debug_assert!(set, "nobody pushes within a step");
+            assert!(set, "each hold takes the inbox before the core may ask for a stand-by mark");
         }
         actions
     }
 
-    /// What is owed after a hold. In a real-time pool a picked worker is woken by a token, as by a submission.
-    fn debts(rules: &Rules, actions: &Actions<u8>, owes: &mut Row) {
+    /// What is owed after a hold. In a real-time pool it is issued within: the lock inherits priority there, so that
+    /// nobody waits for its holder.
+    fn debts(&mut self, rules: &Rules, reached: &Reached, actions: &Actions<u8>, owes: &mut Row) {
         for sleeper in actions.wake.iter() {
-            owes.push(match sleeper {
-                Sleeper::Manager => MANAGER,
-                Sleeper::Worker(_) if rules.variant == Variant::CmwqRt => TOKEN,
-                Sleeper::Worker(WorkerId(at)) => at as u8,
-            });
+            let owed = owed(sleeper);
+            if rules.variant == Variant::CmwqRt {
+                self.pay(rules, reached, owed);
+            } else {
+                owes.push(owed);
+            }
         }
     }
 
@@ -123,7 +131,7 @@ impl Shipped {
         let id = WorkerId(u32::from(worker));
         let mut actions = self.event(Event::Look(id));
         let mut owes = Row::default();
-        Shipped::debts(rules, &actions, &mut owes);
+        self.debts(rules, reached, &actions, &mut owes);
         let at = match actions.verdict {
             Verdict::Run => {
                 let item = actions.batch.iter().next().expect("one item is claimed at a time");
@@ -133,29 +141,19 @@ impl Shipped {
             Verdict::Create(WorkerId(slot)) => At::Creating(slot as u8),
             Verdict::Rest { .. } => {
                 actions = self.event(Event::GoIdle(id));
-                Shipped::debts(rules, &actions, &mut owes);
+                self.debts(rules, reached, &actions, &mut owes);
                 At::Asleep
             }
             Verdict::Exit => self.exit(reached, worker),
             verdict => unreachable!("{verdict:?} has no place in these pools"),
         };
         self.workers[usize::from(worker)] = Thread { at, owes };
-        self.take_token(worker);
     }
 
     fn exit(&mut self, reached: &Reached, worker: u8) -> At {
         let _ = self.event(Event::Exited(WorkerId(u32::from(worker))));
         reached.mark(Twin::Exited);
         At::Exited
-    }
-
-    /// Who would sleep takes a token that nobody has taken.
-    fn take_token(&mut self, worker: u8) {
-        let thread = &mut self.workers[usize::from(worker)];
-        if self.tokens > 0 && thread.sleeps() {
-            self.tokens -= 1;
-            thread.at = At::Woken;
-        }
     }
 
     fn step_woken(&mut self, setup: &Setup, rules: &Rules, reached: &Reached, worker: u8) {
@@ -172,14 +170,14 @@ impl Shipped {
     fn step_worker(&mut self, setup: &Setup, rules: &Rules, reached: &Reached, worker: u8, choice: u8) {
         let index = usize::from(worker);
         if let Some(owed) = self.workers[index].owes.pop_first() {
-            self.pay(rules, reached, owed, choice);
-            self.take_token(worker);
-            return;
+            self.pay(rules, reached, owed);
+                return;
         }
         let id = WorkerId(u32::from(worker));
         match self.workers[index].at {
             At::Woken => self.step_woken(setup, rules, reached, worker),
             At::Creating(slot) => {
+                self.take_inbox(reached);
                 let mut owes = self.report(rules, reached, slot, choice == 0);
                 self.look(setup, rules, reached, worker);
                 for debt in self.workers[index].owes.as_slice() {
@@ -199,7 +197,7 @@ impl Shipped {
                 let actions = self.event(Event::Block(id));
                 self.workers[index].at = At::Blocked(item);
                 let mut owes = Row::default();
-                Shipped::debts(rules, &actions, &mut owes);
+                self.debts(rules, reached, &actions, &mut owes);
                 self.workers[index].owes = owes;
             }
             At::Blocked(item) => {
@@ -222,23 +220,17 @@ impl Shipped {
         } else {
             self.event(Event::CreateFailed(id))
         };
-        Shipped::debts(rules, &actions, &mut owes);
+        self.debts(rules, reached, &actions, &mut owes);
         owes
     }
 
     // ---- the other threads ----
 
-    fn pay(&mut self, rules: &Rules, reached: &Reached, owed: u8, choice: u8) {
+    fn pay(&mut self, rules: &Rules, reached: &Reached, owed: u8) {
+        self.claimed = self.claimed.filter(|&claimed| claimed != owed);
         match owed {
             MANAGER if self.manager.sleeps() || self.manager.at == At::Later => self.manager.at = At::Woken,
             MANAGER => {}
-            TOKEN => {
-                let sleeper = self.sleepers().nth(usize::from(choice));
-                match sleeper {
-                    Some(worker) => self.workers[usize::from(worker)].at = At::Woken,
-                    None => self.tokens += 1,
-                }
-            }
             worker => {
                 let thread = &mut self.workers[usize::from(worker)];
                 match thread.at {
@@ -258,26 +250,22 @@ impl Shipped {
         (0..WORKERS_MAX as u8).filter(|&w| self.workers[usize::from(w)].sleeps())
     }
 
-    fn step_submitter(&mut self, setup: &Setup, rules: &Rules, reached: &Reached, at: u8, choice: u8) {
+    fn step_submitter(&mut self, setup: &Setup, rules: &Rules, reached: &Reached, at: u8) {
         let index = usize::from(at);
         if let Some(owed) = self.submitters[index].owes.pop_first() {
-            self.pay(rules, reached, owed, choice);
+            self.pay(rules, reached, owed);
         } else {
             let item = at * setup.items + self.submitters[index].queued;
             self.submitters[index].queued += 1;
             self.ledger.queue(item);
             let pushed = self.inbox.push(item, PwqId(0)).apply(&mut self.inbox);
             self.memory.set_next(item, pushed.below);
-            let owes = &mut self.submitters[index].owes;
-            match pushed.wake {
-                Some(Sleeper::Manager) => owes.push(MANAGER),
-                Some(Sleeper::Worker(WorkerId(worker))) if rules.variant != Variant::CmwqRt => {
-                    owes.push(worker as u8);
-                }
-                _ => {}
-            }
-            if rules.variant == Variant::CmwqRt {
-                owes.push(TOKEN);
+            if let Some(sleeper) = pushed.wake {
+                self.claimed = Some(owed(sleeper));
+                self.submitters[index].owes.push(owed(sleeper));
+            } else if rules.variant == Variant::CmwqRt {
+                // It does not rely on whoever claimed the wake-up.
+                self.claimed.into_iter().for_each(|claimed| self.submitters[index].owes.push(claimed));
             }
         }
         if self.submitters[index].owes.is_empty() {
@@ -287,18 +275,20 @@ impl Shipped {
 
     fn step_manager(&mut self, rules: &Rules, reached: &Reached, choice: u8) {
         if let Some(owed) = self.manager.owes.pop_first() {
-            self.pay(rules, reached, owed, choice);
+            self.pay(rules, reached, owed);
             return;
         }
+        self.take_inbox(reached);
         if let At::Creating(slot) = self.manager.at {
             self.manager.owes = self.report(rules, reached, slot, choice == 0);
         } else {
             self.now = u8::from(self.now == 1 || self.manager.at == At::Later);
-            self.take_inbox(reached);
         }
         let inbox = matches!(self.inbox, InboxWord::List(_) | InboxWord::One(_));
         let actions = self.event(Event::ManagerLook { inbox });
-        Shipped::debts(rules, &actions, &mut self.manager.owes);
+        let mut owes = self.manager.owes;
+        self.debts(rules, reached, &actions, &mut owes);
+        self.manager.owes = owes;
         self.manager.at = match actions.verdict {
             Verdict::Create(WorkerId(slot)) => At::Creating(slot as u8),
             _ if actions.retry_at.is_some() => At::Later,
@@ -308,7 +298,7 @@ impl Shipped {
 
     fn step_culler(&mut self, rules: &Rules, reached: &Reached) {
         if let Some(owed) = self.culler.pop_first() {
-            self.pay(rules, reached, owed, 0);
+            self.pay(rules, reached, owed);
             return;
         }
         let actions = self.event(Event::Cull);
@@ -359,6 +349,7 @@ impl World for Shipped {
     fn boot(setup: &Setup, rules: &Rules) -> Shipped {
         let config = PoolConfig {
             managed: setup.managed,
+            real_time: rules.variant == Variant::CmwqRt,
             claim: ClaimPolicy::Kicked,
             cover: CoverPolicy::Eager,
             batch_max: 1,
@@ -380,7 +371,7 @@ impl World for Shipped {
             submitters: Default::default(),
             manager: Thread { at: At::Asleep, owes: Row::default() },
             culler: Row::default(),
-            tokens: 0,
+            claimed: None,
             now: 0,
         };
         for at in 0..setup.workers {
@@ -404,10 +395,8 @@ impl World for Shipped {
     }
 
     fn steps(&self, setup: &Setup, _: &Rules, steps: &mut Vec<Step>) {
-        let sleepers = (self.sleepers().count() as u8).max(1);
         let mut pay_or = |who, owes: &Row, otherwise: u8| {
             let choices = match owes.first() {
-                Some(TOKEN) => sleepers,
                 Some(_) => 1,
                 None => otherwise,
             };
@@ -440,7 +429,7 @@ impl World for Shipped {
 
     fn advance(&mut self, setup: &Setup, rules: &Rules, reached: &Reached, step: Step) {
         match step.who {
-            Who::Submitter(at) => self.step_submitter(setup, rules, reached, at, step.choice),
+            Who::Submitter(at) => self.step_submitter(setup, rules, reached, at),
             Who::Worker(at) => self.step_worker(setup, rules, reached, at, step.choice),
             Who::Manager => self.step_manager(rules, reached, step.choice),
             Who::Culler => self.step_culler(rules, reached),
@@ -461,7 +450,8 @@ impl World for Shipped {
 
     fn held_back(&self, setup: &Setup) -> Option<&'static str> {
         let waits = self.waiting().any(|item| self.ledger.has_returned(item));
-        let someone = self.comes() > 0 || matches!(self.manager.at, At::Woken | At::Later);
+        // A manager that waits for its clock does not come.
+        let someone = self.comes() > 0 || self.manager.at == At::Woken;
         let runs = self.core.nr_running() > 0;
         let sleeps = self.sleepers().any(|w| !self.is_dying(w)) && !(setup.managed && runs);
         (waits && !someone && sleeps).then_some(
@@ -473,7 +463,6 @@ impl World for Shipped {
         let items = |row: &[u8]| row.iter().map(|i| format!("i{i}")).collect::<Vec<_>>().join(" ");
         let name = |owed: u8| match owed {
             MANAGER => "the manager".into(),
-            TOKEN => "whoever sleeps".into(),
             worker => format!("w{worker}"),
         };
         let inbox = match self.inbox {
@@ -489,9 +478,6 @@ impl World for Shipped {
         };
         let worklist: Vec<u8> = self.core.worklist().iter(&self.memory).collect();
         let mut line = format!("inbox [{inbox}] worklist [{}]", items(&worklist));
-        if self.tokens > 0 {
-            line += &format!(" tokens {}", self.tokens);
-        }
         let mut thread = |name_of: String, at: At, owes: &Row, dying: bool| {
             let state = match at {
                 At::Gone => return,
@@ -527,10 +513,6 @@ impl World for Shipped {
         let pay = |owes: &Row| {
             owes.first().map(|owed| match owed {
                 MANAGER => "issues the wake-up of the manager".into(),
-                TOKEN => match self.sleepers().nth(usize::from(step.choice)) {
-                    Some(worker) => format!("issues a wake-up, which w{worker} gets"),
-                    None => "issues a wake-up, which is kept".into(),
-                },
                 worker => format!("issues the wake-up of w{worker}"),
             })
         };
