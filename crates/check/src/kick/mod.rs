@@ -1,6 +1,7 @@
 //! Who wakes a picked worker, and when: can it be culled meanwhile, and its item stranded?
 #![doc = include_str!("essay.md")]
 
+mod expected;
 mod explore;
 mod kernel;
 mod ledger;
@@ -12,6 +13,7 @@ mod trace;
 mod variant;
 mod world;
 
+pub use expected::{Expected, expected};
 pub use explore::{Bounds, Report, explore};
 pub use property::{Property, Twin};
 pub use setup::Setup;

@@ -65,6 +65,9 @@ impl Setup {
     pub const LARGE_WIDE: Setup =
         Setup { name: "3+2 wide", workers: 3, creatable: 2, submitters: 3, ..SMALL };
 
+    /// The setups of the table.
+    pub const TABLE: [Setup; 4] = [Setup::SMALL, Setup::PAIR, Setup::ORDERED, Setup::MANAGED];
+
     /// Every setup.
     pub const ALL: [Setup; 11] = [
         Setup::SMALL,
