@@ -42,7 +42,9 @@ fn no_stranded(rules: &Rules) -> Expected {
     match (rules.variant.is_ours(), rules.floor) {
         (true, _) => holds("a pool without workers is the manager's to look after, whatever the floor"),
         (false, 0) => violated("the last idle worker is culled although an item counts on it"),
-        (false, _) => holds("a worker goes idle above the picked one only after it has found the worklist empty"),
+        (false, _) => {
+            holds("a worker goes idle above the picked one only after it has found the worklist empty")
+        }
     }
 }
 
@@ -67,17 +69,23 @@ fn not_held_back(setup: &Setup, rules: &Rules) -> Expected {
             holds("nobody is culled or kicked beside the one worker that is needed")
         }
         Variant::DeferredDedup => violated("the second submission relies on a waker that stops"),
-        Variant::KickedDedup => violated("while one worker is kicked nobody else is woken, and its waker stops"),
+        Variant::KickedDedup => {
+            violated("while one worker is kicked nobody else is woken, and its waker stops")
+        }
         Variant::LeaveAtPick | Variant::LeaveAtPickAndCreate => {
             violated("a pick that finds no idle worker relies on one whose waker stops")
         }
-        Variant::CmwqCoalesce => violated("a push that does not replace the stand-by mark relies on one that did"),
+        Variant::CmwqCoalesce => {
+            violated("a push that does not replace the stand-by mark relies on one that did")
+        }
     }
 }
 
 fn no_surplus(setup: &Setup, variant: Variant) -> Expected {
     if *setup == Setup::PAIR && variant.leaves() {
-        return violated("workers that have left the idle list do not count as spare, and the manager makes more");
+        return violated(
+            "workers that have left the idle list do not count as spare, and the manager makes more",
+        );
     }
     holds("a picked worker still counts as idle, which is what tells the manager to stop")
 }

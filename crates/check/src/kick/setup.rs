@@ -43,7 +43,9 @@ impl Setup {
     /// A third worker: two may go idle after the pick of another.
     pub const THREE: Setup = Setup { name: "3+1", workers: 3, ..SMALL };
     /// One CPU's pool, whose items may block.
-    pub const MANAGED: Setup = Setup { name: "2+1 per-CPU", managed: true, ..SMALL };
+    pub const MANAGED: Setup = Setup { name: "2+0 per-CPU", managed: true, creatable: 0, ..SMALL };
+    /// The same, and a third worker can be made: only where asked for.
+    pub const MANAGED_MORE: Setup = Setup { name: "2+1 per-CPU", managed: true, ..SMALL };
     /// The same with a third worker.
     pub const MANAGED_THREE: Setup =
         Setup { name: "3+0 per-CPU", managed: true, workers: 3, creatable: 0, ..SMALL };
@@ -69,12 +71,13 @@ impl Setup {
     pub const TABLE: [Setup; 4] = [Setup::SMALL, Setup::PAIR, Setup::ORDERED, Setup::MANAGED];
 
     /// Every setup.
-    pub const ALL: [Setup; 11] = [
+    pub const ALL: [Setup; 12] = [
         Setup::SMALL,
         Setup::LONELY,
         Setup::PAIR,
         Setup::ORDERED,
         Setup::MANAGED,
+        Setup::MANAGED_MORE,
         Setup::MANAGED_THREE,
         Setup::THREE,
         Setup::LARGE,

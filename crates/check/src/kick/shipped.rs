@@ -171,7 +171,7 @@ impl Shipped {
         let index = usize::from(worker);
         if let Some(owed) = self.workers[index].owes.pop_first() {
             self.pay(rules, reached, owed);
-                return;
+            return;
         }
         let id = WorkerId(u32::from(worker));
         match self.workers[index].at {

@@ -23,7 +23,8 @@ fn an_unknown_name_is_answered_with_those_there_are() {
 
 #[test]
 fn too_little_memory_is_no_verdict() {
-    let outcome = run(&kick(&["--setup", "2+1", "--variant", "deferred-own", "--floor", "2", "--memory", "1"]));
+    let outcome =
+        run(&kick(&["--setup", "2+1", "--variant", "deferred-own", "--floor", "2", "--memory", "1"]));
     assert!(matches!(outcome, Ok(Outcome::Unexpected)));
 }
 
