@@ -229,7 +229,8 @@ impl Shipped {
     fn pay(&mut self, rules: &Rules, reached: &Reached, owed: u8) {
         self.claimed = self.claimed.filter(|&claimed| claimed != owed);
         match owed {
-            MANAGER if self.manager.sleeps() || self.manager.at == At::Later => self.manager.at = At::Woken,
+            // On its way to sleep it is told as well: it then does not sleep.
+            MANAGER if matches!(self.manager.at, At::Asleep | At::Later) => self.manager.at = At::Woken,
             MANAGER => {}
             worker => {
                 let thread = &mut self.workers[usize::from(worker)];
