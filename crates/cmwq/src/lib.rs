@@ -29,6 +29,7 @@
 
 #[cfg(doctest)]
 mod compile_fail;
+pub mod completion;
 mod engine;
 mod item;
 mod pool;

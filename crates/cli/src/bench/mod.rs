@@ -6,6 +6,7 @@ mod judge;
 mod machine;
 mod mailbox;
 mod queue;
+mod timer;
 
 use crate::output::Failure;
 
@@ -19,10 +20,17 @@ pub(crate) struct Arguments {
 #[derive(clap::Subcommand)]
 enum Bench {
     Queue(queue::Arguments),
+    Timer(timer::Arguments),
     /// One cell of `queue`, in this process.
     #[command(hide = true)]
     QueueCell {
         /// The cell.
+        cell: String,
+    },
+    /// One row of `timer`, in this process.
+    #[command(hide = true)]
+    TimerCell {
+        /// The row.
         cell: String,
     },
 }
@@ -32,5 +40,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.bench {
         Bench::Queue(arguments) => queue::run(arguments),
         Bench::QueueCell { cell } => queue::answer(cell),
+        Bench::Timer(arguments) => timer::run(arguments),
+        Bench::TimerCell { cell } => timer::answer(cell),
     }
 }

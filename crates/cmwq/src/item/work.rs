@@ -133,11 +133,10 @@ impl Work {
         if current_item() == Some(self.header) {
             return Err(FlushError::WouldDeadlock);
         }
-        self.queue_now();
-        let word = &self.head().word;
-        let waited = match word.flush_target() {
+        let waited = match self.head().word.flush_target() {
             FlushTarget::Idle => false,
             FlushTarget::Until(target) => {
+                self.queue_now();
                 self.wait_until(target);
                 true
             }
