@@ -178,7 +178,8 @@ impl Shipped {
             At::Woken => self.step_woken(setup, rules, reached, worker),
             At::Creating(slot) => {
                 self.take_inbox(reached);
-                let mut owes = self.report(rules, reached, slot, choice == 0);
+                let made = choice == 0 && slot < setup.nr_slots();
+                let mut owes = self.report(rules, reached, slot, made);
                 self.look(setup, rules, reached, worker);
                 for debt in self.workers[index].owes.as_slice() {
                     owes.push(*debt);
@@ -274,14 +275,15 @@ impl Shipped {
         }
     }
 
-    fn step_manager(&mut self, rules: &Rules, reached: &Reached, choice: u8) {
+    fn step_manager(&mut self, setup: &Setup, rules: &Rules, reached: &Reached, choice: u8) {
         if let Some(owed) = self.manager.owes.pop_first() {
             self.pay(rules, reached, owed);
             return;
         }
         self.take_inbox(reached);
         if let At::Creating(slot) = self.manager.at {
-            self.manager.owes = self.report(rules, reached, slot, choice == 0);
+            let made = choice == 0 && slot < setup.nr_slots();
+            self.manager.owes = self.report(rules, reached, slot, made);
         } else {
             self.now = u8::from(self.now == 1 || self.manager.at == At::Later);
         }
@@ -407,20 +409,21 @@ impl World for Shipped {
             let submitter = &self.submitters[usize::from(at)];
             pay_or(Who::Submitter(at), &submitter.owes, u8::from(submitter.queued < setup.items));
         }
-        let creating = 1 + u8::from(setup.failures);
+        // A slot beyond those of the setup is asked for while others die: that creation fails.
+        let creating = |slot| 1 + u8::from(setup.failures && slot < setup.nr_slots());
         for at in 0..setup.nr_slots() {
             let thread = &self.workers[usize::from(at)];
             let otherwise = match thread.at {
                 At::Gone | At::Exited | At::Asleep | At::Later => 0,
                 At::Woken | At::Blocked(_) => 1,
-                At::Creating(_) => creating,
+                At::Creating(slot) => creating(slot),
                 At::Running(_) => 1 + u8::from(setup.managed),
             };
             pay_or(Who::Worker(at), &thread.owes, otherwise);
         }
         let otherwise = match self.manager.at {
             At::Woken | At::Later => 1,
-            At::Creating(_) => creating,
+            At::Creating(slot) => creating(slot),
             _ => 0,
         };
         pay_or(Who::Manager, &self.manager.owes, otherwise);
@@ -432,7 +435,7 @@ impl World for Shipped {
         match step.who {
             Who::Submitter(at) => self.step_submitter(setup, rules, reached, at),
             Who::Worker(at) => self.step_worker(setup, rules, reached, at, step.choice),
-            Who::Manager => self.step_manager(rules, reached, step.choice),
+            Who::Manager => self.step_manager(setup, rules, reached, step.choice),
             Who::Culler => self.step_culler(rules, reached),
         }
         self.note(reached);
@@ -527,7 +530,9 @@ impl World for Shipped {
                 pay(&thread.owes).unwrap_or_else(|| match thread.at {
                     At::Woken if self.is_dying(at) => "wakes, exits".into(),
                     At::Woken => "locks, takes the inbox, looks".into(),
-                    At::Creating(slot) if step.choice == 0 => format!("makes w{slot}, looks"),
+                    At::Creating(slot) if step.choice == 0 && slot < setup.nr_slots() => {
+                        format!("makes w{slot}, looks")
+                    }
                     At::Creating(slot) => format!("fails to make w{slot}, looks"),
                     At::Running(item) if step.choice == 0 => format!("finishes i{item}, looks"),
                     At::Running(item) => format!("i{item} blocks"),
@@ -536,7 +541,7 @@ impl World for Shipped {
                 })
             }
             Who::Manager => pay(&self.manager.owes).unwrap_or_else(|| match self.manager.at {
-                At::Creating(slot) if step.choice == 0 => format!("makes w{slot}"),
+                At::Creating(slot) if step.choice == 0 && slot < setup.nr_slots() => format!("makes w{slot}"),
                 At::Creating(slot) => format!("fails to make w{slot}"),
                 _ => "locks, looks".into(),
             }),

@@ -153,7 +153,7 @@ impl Document {
                 let reason = row.reason.unwrap_or_default();
                 let _ = writeln!(
                     text,
-                    "unexpected: {variant} floor {floor} {setup}: {property} {verdict}; it was expected otherwise: {reason}"
+                    "unexpected: {variant} floor {floor} {setup}: {property} {verdict}, expected otherwise: {reason}"
                 );
             } else {
                 let _ = writeln!(
