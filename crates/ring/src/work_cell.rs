@@ -51,7 +51,8 @@ impl WorkCell {
     /// Claims the item. Never blocks.
     #[inline]
     pub fn submit(&self) -> Submit {
-        self.update(self.read_bits(), WorkWord::submit)
+        // Ordering: relaxed: only what to expect; the exchange acquires and releases, also for a refusal; see `update`.
+        self.update(self.word.load(Ordering::Relaxed), WorkWord::submit)
     }
 
     /// Leaves the claimed next instance to the finisher, if there still is one. Never blocks.
