@@ -51,4 +51,4 @@ pub use queue::{
     Submit, WaitError,
 };
 pub use stats::{PoolStats, Stats};
-pub use worker::{WaitPolicy, blocking};
+pub use worker::{Cycle, CycleStep, WaitPolicy, blocking};

@@ -2,7 +2,8 @@
 
 use super::Queue;
 use super::inner::{Joint, QueueInner};
-use crate::worker::{Patience, blocking, clock};
+use crate::worker::{Cycle, Patience, Wait, begin_wait, blocking, clock, own_cycle};
+use cmwq_core::limits::PHASE_SLOTS;
 use cmwq_core::queue::slot;
 use cmwq_core::time::{Span, Tick};
 use cmwq_ring::Futex;
@@ -11,16 +12,17 @@ use cmwq_sys::futex::LinuxFutex;
 use std::fmt;
 
 /// Why a wait was not begun.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WaitError {
-    /// The caller is inside an item that the wait would be for.
-    WouldDeadlock,
+    /// The caller is inside an item that the wait would be for, or that such an item waits for.
+    WouldDeadlock(Cycle),
 }
 
 impl fmt::Display for WaitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an item of the queue cannot wait for the queue: it would wait for itself")
+        let WaitError::WouldDeadlock(cycle) = self;
+        write!(f, "the wait would never end: {cycle}")
     }
 }
 
@@ -52,10 +54,11 @@ impl Queue {
     /// # Errors
     /// [`WaitError::WouldDeadlock`] from inside an item of this queue.
     pub fn flush(&self) -> Result<(), WaitError> {
-        if self.inner().is_current() {
-            return Err(WaitError::WouldDeadlock);
-        }
-        self.inner().flush(None);
+        let inner = self.inner();
+        inner.refuse_own()?;
+        let target = inner.word.read().phase();
+        let _waiting = begin_wait(&Wait::Queue(inner, Some(target))).map_err(WaitError::WouldDeadlock)?;
+        inner.flush_to(target, None);
         Ok(())
     }
 
@@ -68,10 +71,9 @@ impl Queue {
     /// # Errors
     /// As for [`Queue::flush`].
     pub fn drain(&self) -> Result<(), WaitError> {
-        if self.inner().is_current() {
-            return Err(WaitError::WouldDeadlock);
-        }
         let inner = self.inner();
+        inner.refuse_own()?;
+        let _waiting = begin_wait(&Wait::Queue(inner, None)).map_err(WaitError::WouldDeadlock)?;
         inner.word.update(cmwq_core::queue::QueueWord::begin_drain);
         inner.wait_quiet(None);
         inner.word.update(cmwq_core::queue::QueueWord::end_drain);
@@ -91,8 +93,25 @@ impl QueueInner {
     }
 
     /// `false`: the deadline passed.
-    pub(crate) fn flush(&self, deadline: Option<Tick>) -> bool {
-        let target = self.word.read().phase();
+    fn flush(&self, deadline: Option<Tick>) -> bool {
+        self.flush_to(self.word.read().phase(), deadline)
+    }
+
+    /// An item of the queue cannot wait for it.
+    pub(super) fn refuse_own(&self) -> Result<(), WaitError> {
+        if self.is_current() { Err(WaitError::WouldDeadlock(own_cycle())) } else { Ok(()) }
+    }
+
+    /// Whether an item in flight that arrived at a phase with this slot is waited for by a flush up to this phase.
+    pub(crate) fn is_before(&self, arrived: u8, target: u32) -> bool {
+        // It is in flight: its phase is one of those from the oldest one on, of which each has a slot of its own.
+        let oldest = self.done();
+        let behind = (usize::from(arrived) + PHASE_SLOTS - slot(oldest)) % PHASE_SLOTS;
+        is_at_most(oldest.wrapping_add(behind as u32), target)
+    }
+
+    /// Waits for all phases up to this one. `false`: the deadline passed.
+    fn flush_to(&self, target: u32, deadline: Option<Tick>) -> bool {
         // Close the current phase, unless somebody has just done so; with no slot free the oldest phase must end
         // first.
         while !self.word.update(|word| word.close(target, self.done())) {
