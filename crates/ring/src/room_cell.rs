@@ -24,20 +24,16 @@ impl RoomCell {
 
     #[cfg_attr(cmwq_loom, track_caller)]
     fn update<A>(&self, transition: impl Fn(RoomWord) -> Step<RoomWord, A>) -> A {
-        // Ordering: relaxed: the word is the only thing that submitters, workers and waiters share about room; what they
-        // pass each other goes by the item's word and the inbox.
+        // Ordering: relaxed: the word is all that submitters, workers and waiters share about room; what they pass
+        // each other goes by the item's word and the inbox.
         let mut bits = self.word.load(Ordering::Relaxed);
         loop {
             match transition(RoomWord::from_bits(bits)) {
                 Step::Keep(answer) => return answer,
                 Step::Write(next, answer) => {
                     // Ordering: relaxed, as above.
-                    match self.word.compare_exchange_weak(
-                        bits,
-                        next.bits(),
-                        Ordering::Relaxed,
-                        Ordering::Relaxed,
-                    ) {
+                    match self.word.compare_exchange(bits, next.bits(), Ordering::Relaxed, Ordering::Relaxed)
+                    {
                         Ok(_) => return answer,
                         Err(seen) => bits = seen,
                     }

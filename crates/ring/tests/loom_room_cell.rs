@@ -59,7 +59,7 @@ const MUTANTS: &[Mutant] = &[Mutant {
     broken: Broken::Site {
         file: "room_cell.rs",
         function: "update",
-        operation: "compare_exchange_weak",
+        operation: "compare_exchange",
         effect: "store",
     },
     what: "a change of the count is lost",
@@ -68,5 +68,5 @@ const MUTANTS: &[Mutant] = &[Mutant {
 
 #[test]
 fn mutants_are_caught() {
-    all_are_caught(MUTANTS);
+    all_are_caught(env!("CARGO_MANIFEST_DIR"), MUTANTS);
 }

@@ -205,16 +205,11 @@ impl Pool {
             return pwq.address();
         }
         let pwq = PwqHome::new(Pwq::new(self, core.add_pwq(limit)));
-<<<<<<< HEAD
-        // SAFETY: L1 one holder; it is new.
-        unsafe { pwq.set_up(node, room) };
-=======
         if let Some(recorder) = recorder {
             recorder.add_pwq(limit);
         }
-        // SAFETY: L1 one holder.
-        unsafe { pwq.set_node(node) };
->>>>>>> main
+        // SAFETY: L1 one holder; it is new.
+        unsafe { pwq.set_up(node, room) };
         pwq.queue.set(queue);
         let address = pwq.address();
         pwq.message.pwq.set(Some(address));
