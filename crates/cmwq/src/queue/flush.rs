@@ -82,46 +82,94 @@ impl Queue {
 impl QueueInner {
     /// Waits until nothing is in flight, while only chained submissions are admitted. `false`: the deadline passed.
     pub(crate) fn wait_quiet(&self, deadline: Option<Tick>) -> bool {
-        while self.is_in_flight() {
-            if !self.flush(deadline) {
-                return !self.is_in_flight();
+        // The first cut is made in any case: a submission admitted just before is on the list it closes. What comes
+        // after it was queued by an item that it waits for, and is seen without one.
+        let mut target = self.word.read().phase();
+        while self.flush_phase(target, deadline) {
+            target = self.word.read().phase();
+            if self.is_idle(target) {
+                return true;
             }
         }
-        true
+        self.is_quiet()
+    }
+
+    /// The same without waiting, while only chained submissions are admitted. Never blocks.
+    pub(crate) fn is_quiet(&self) -> bool {
+        let target = self.word.read().phase();
+        self.close(target) && self.settle(target, |_, _| false) && self.is_idle(self.word.read().phase())
     }
 
     /// `false`: the deadline passed.
+    #[inline]
     pub(crate) fn flush(&self, deadline: Option<Tick>) -> bool {
         let target = self.word.read().phase();
-        // Close the current phase, unless somebody has just done so; with no slot free the oldest phase must end
-        // first.
-        while !self.word.update(|word| word.close(target, self.done())) {
+        self.is_idle(target) || self.flush_busy(target, deadline)
+    }
+
+    #[cold]
+    fn flush_busy(&self, mut target: u32, deadline: Option<Tick>) -> bool {
+        if self.listing.is_empty(target) {
+            // What this flush owes arrived before this phase: there is nothing to cut.
+            target = target.wrapping_sub(1);
+        }
+        self.flush_phase(target, deadline)
+    }
+
+    /// Waits until all phases up to `target` are empty; closes it if need be.
+    fn flush_phase(&self, target: u32, deadline: Option<Tick>) -> bool {
+        let wait = |joint: &Joint, phase| self.wait_joint(joint, phase, deadline);
+        // Close the phase, unless somebody has just done so; with no slot free the oldest phase must end first.
+        while !self.close(target) {
             let oldest = self.done();
-            if !self.wait_phase(oldest, deadline) {
+            if !self.settle_phase(oldest, wait) {
                 return false;
             }
         }
-        while is_at_most(self.done(), target) {
+        self.settle(target, wait)
+    }
+
+    /// Moves on from phase `target`. `false`: it accepts still, and no slot is free for another.
+    pub(super) fn close(&self, target: u32) -> bool {
+        is_at_most(target.wrapping_add(1), self.word.read().phase())
+            || self.word.update(|word| word.close(target, self.done()))
+    }
+
+    /// Whether nothing queued before the call is in flight, if `phase` was read from the word after the call began.
+    #[inline]
+    pub(super) fn is_idle(&self, phase: u32) -> bool {
+        // F6 idle by reading: what was queued before is in a passed phase or on this one's list.
+        self.listing.is_empty(phase) && self.done() == phase
+    }
+
+    /// Sees that all phases up to `target`, which is closed, are empty. `ensure` waits for one joint, or answers `false`
+    /// where it is not empty.
+    pub(super) fn settle(&self, target: u32, mut ensure: impl FnMut(&Joint, u32) -> bool) -> bool {
+        loop {
             let oldest = self.done();
-            if !self.wait_phase(oldest, deadline) {
+            if !is_at_most(oldest, target) {
+                return true;
+            }
+            if !self.settle_phase(oldest, &mut ensure) {
                 return false;
             }
         }
-        true
     }
 
     /// The oldest phase not known to be empty.
-    fn done(&self) -> u32 {
-        // Ordering: acquire pairs with `settle`: who sees a phase passed sees its items' work.
+    pub(super) fn done(&self) -> u32 {
+        // Ordering: acquire pairs with `settle_phase`: who sees a phase passed sees its items' work.
         self.done.load(Ordering::Acquire)
     }
 
-    /// Waits until a closed phase is empty, then moves `done` past it.
-    fn wait_phase(&self, phase: u32, deadline: Option<Tick>) -> bool {
-        for joint in &self.joints {
-            if !self.wait_joint(joint, phase, deadline) {
-                return false;
-            }
+    /// Sees that a closed phase is empty, then moves `done` past it.
+    pub(super) fn settle_phase(&self, phase: u32, mut ensure: impl FnMut(&Joint, u32) -> bool) -> bool {
+        let visit = |at: usize| {
+            let joint = &self.joints[at];
+            !is_at_most(self.done(), phase) || self.is_empty(joint, phase) || ensure(joint, phase)
+        };
+        if !self.listing.visit(phase, visit) {
+            return false;
         }
         // Ordering: release publishes what the looks acquired; a failure means another flush has done it.
         let _ = self.done.compare_exchange(phase, phase.wrapping_add(1), Ordering::AcqRel, Ordering::Acquire);
@@ -152,7 +200,7 @@ impl QueueInner {
         }
     }
 
-    fn arrived(&self, joint: &Joint, phase: u32) -> u32 {
+    pub(super) fn arrived(&self, joint: &Joint, phase: u32) -> u32 {
         let leaves = joint.leaves.iter();
         leaves.map(|&leaf| self.arrivals[leaf as usize].look(phase)).fold(0, u32::wrapping_add) & 0x7fff_ffff
     }
@@ -160,13 +208,13 @@ impl QueueInner {
     /// Departures first, then arrivals: both only grow, so equal counts mean that nothing was in flight in between;
     /// and
     /// nothing arrives for good at a closed phase.
-    fn is_empty(&self, joint: &Joint, phase: u32) -> bool {
+    pub(super) fn is_empty(&self, joint: &Joint, phase: u32) -> bool {
         let departed = joint.pwq().departures.look(phase);
         departed == self.arrived(joint, phase)
     }
 }
 
 /// Phases wrap.
-fn is_at_most(phase: u32, target: u32) -> bool {
+pub(super) fn is_at_most(phase: u32, target: u32) -> bool {
     (target.wrapping_sub(phase) as i32) >= 0
 }
