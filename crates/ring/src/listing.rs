@@ -30,7 +30,7 @@ impl Listing {
         let members = pwqs.div_ceil(span);
         let words = if members > FAN { members.div_ceil(FAN) } else { 0 };
         let lists = |_| Lists {
-            summary: CacheLine::default(),
+            summary: CacheLine(AtomicU64::new(0)),
             words: (0..words).map(|_| AtomicU64::new(0)).collect(),
         };
         Listing { slots: (0..PHASE_SLOTS).map(lists).collect(), pwqs, span }
@@ -43,18 +43,18 @@ impl Listing {
         let lists = &self.slots[slot(phase)];
         let member = pwq / self.span;
         if lists.words.is_empty() {
-            return list(&lists.summary, member, phase, queue);
+            return enter(&lists.summary, member, phase, queue);
         }
         // The word first: who finds the summary finds it.
-        list(&lists.words[member / FAN], member % FAN, phase, queue)
-            && list(&lists.summary, member / FAN, phase, queue)
+        enter(&lists.words[member / FAN], member % FAN, phase, queue)
+            && enter(&lists.summary, member / FAN, phase, queue)
     }
 
     /// Whether nothing is listed at a phase, for a flush that has *not* closed it: what was queued before the flush
     /// began is seen, what is queued meanwhile may be missed. Never blocks.
     #[inline]
     pub fn is_empty(&self, phase: u32) -> bool {
-        // Ordering: acquire pairs with `list`. A listing that happened before is seen by coherence; if the word has
+        // Ordering: acquire pairs with `enter`. A listing that happened before is seen by coherence; if the word has
         // gone on to a later phase of the slot, this one was passed before, and its items' work is seen.
         ListWord::from_bits(self.slots[slot(phase)].summary.load(Ordering::Acquire)).at(phase) == 0
     }
@@ -85,10 +85,11 @@ impl Listing {
     }
 }
 
-fn list(place: &AtomicU64, member: usize, phase: u32, queue: &QueueCell) -> bool {
+fn enter(place: &AtomicU64, member: usize, phase: u32, queue: &QueueCell) -> bool {
     // Ordering: acquire: who finds itself listed by another sees the queue word as new as that one did, after `look`.
     let mut word = ListWord::from_bits(place.load(Ordering::Acquire));
     loop {
+        // Another phase is older than ours if ours accepts *after* it was read; else ours has gone.
         if word.phase() != phase && queue.read().phase() != phase {
             return false;
         }
