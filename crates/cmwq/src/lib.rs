@@ -51,4 +51,4 @@ pub use queue::{
     StillRunning, Submit, WaitError,
 };
 pub use stats::{PoolStats, Stats};
-pub use worker::{WaitPolicy, blocking};
+pub use worker::{Cycle, CycleStep, WaitPolicy, blocking};

@@ -298,13 +298,13 @@ const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         id: "ring-take-without-acquire",
-        broken: site("take", "fetch_and", "relaxed"),
+        broken: site("take_newest_first", "fetch_and", "relaxed"),
         what: "a take does not see the nodes",
         test: "nothing_is_lost",
     },
     Mutant {
         id: "ring-take-in-two-steps",
-        broken: site("take", "fetch_and", "store"),
+        broken: site("take_newest_first", "fetch_and", "store"),
         what: "a take loses what is posted between its two steps",
         test: "nothing_is_lost",
     },

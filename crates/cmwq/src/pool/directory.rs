@@ -23,7 +23,7 @@ pub(super) fn enter(pwq: NonNull<Pwq>, pool: &Weak<Pool>) {
 }
 
 /// The pool of a pwq, if both are alive.
-fn find(pwq: NonNull<Pwq>) -> Option<Arc<Pool>> {
+pub(super) fn find(pwq: NonNull<Pwq>) -> Option<Arc<Pool>> {
     POOLS.lock().get(&pwq.addr().get())?.upgrade()
 }
 

@@ -1,5 +1,6 @@
 //! One hold of a pool's lock: events in, decisions collected, performed after unlock.
 
+use super::held::HeldBack;
 use super::links::Links;
 use super::node::Post;
 use super::{Guarded, Pool, Pwq, Shape, WorkerCell};
@@ -10,6 +11,7 @@ use cmwq_core::time::Tick;
 use cmwq_ring::{LockGuard, Received};
 use cmwq_sys::futex::LinuxFutex;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 /// The lock, held.
 pub(crate) struct Hold<'a> {
@@ -192,6 +194,28 @@ impl<'a> Hold<'a> {
         // The drain may have taken the stand-by mark.
         self.step(Event::Cover);
         is_here
+    }
+
+    /// The limit behind which an item of `pwq`, which belongs to this pool, waits.
+    pub(super) fn held_back(&mut self, header: &Header, pwq: NonNull<Pwq>) -> Option<HeldBack> {
+        // What has ended and is not reported makes room yet, and counts as one that goes on.
+        self.drain();
+        let waits = header.listed.get() == Some(pwq) && header.inactive.get();
+        let answer = waits.then(|| {
+            // SAFETY: pwqs live as long as their pool.
+            let at = unsafe { pwq.as_ref() };
+            // SAFETY: L1 one holder: this is a hold.
+            match unsafe { at.node() } {
+                Some(member) => HeldBack {
+                    limit: Arc::as_ptr(&member.node).addr(),
+                    active: member.node.counts.read().nr(),
+                },
+                None => HeldBack { limit: pwq.addr().get(), active: self.guard.core.gate(at.id).nr_active() },
+            }
+        });
+        // The drain may have taken the stand-by mark.
+        self.step(Event::Cover);
+        answer
     }
 
     /// Recalls every batch, the last claimed first, so that items come back to the worklist in their order.

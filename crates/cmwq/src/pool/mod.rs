@@ -2,6 +2,7 @@
 
 mod cells;
 mod directory;
+mod held;
 mod hold;
 mod leased;
 mod links;
@@ -14,6 +15,7 @@ mod shape;
 pub use cells::WakeVia;
 pub(crate) use cells::{Backend, WorkerCell};
 pub(crate) use directory::withdraw;
+pub(crate) use held::{HeldBack, held_back, limit_of};
 pub(crate) use hold::{Filled, Hold, Linger};
 pub(crate) use near::Near;
 pub(crate) use node::{Membership, Node};

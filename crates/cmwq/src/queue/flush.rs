@@ -2,7 +2,8 @@
 
 use super::Queue;
 use super::inner::{Joint, QueueInner};
-use crate::worker::{Patience, blocking, clock};
+use crate::worker::{Cycle, Patience, Wait, begin_wait, blocking, clock, own_cycle};
+use cmwq_core::limits::PHASE_SLOTS;
 use cmwq_core::queue::slot;
 use cmwq_core::time::{Span, Tick};
 use cmwq_ring::Futex;
@@ -11,16 +12,17 @@ use cmwq_sys::futex::LinuxFutex;
 use std::fmt;
 
 /// Why a wait was not begun.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WaitError {
-    /// The caller is inside an item that the wait would be for.
-    WouldDeadlock,
+    /// The caller is inside an item that the wait would be for, or that such an item waits for.
+    WouldDeadlock(Cycle),
 }
 
 impl fmt::Display for WaitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an item of the queue cannot wait for the queue: it would wait for itself")
+        let WaitError::WouldDeadlock(cycle) = self;
+        write!(f, "the wait would never end: {cycle}")
     }
 }
 
@@ -52,10 +54,11 @@ impl Queue {
     /// # Errors
     /// [`WaitError::WouldDeadlock`] from inside an item of this queue.
     pub fn flush(&self) -> Result<(), WaitError> {
-        if self.inner().is_current() {
-            return Err(WaitError::WouldDeadlock);
-        }
-        self.inner().flush(None);
+        let inner = self.inner();
+        inner.refuse_own()?;
+        let Some(target) = inner.flush_target() else { return Ok(()) };
+        let _waiting = begin_wait(&Wait::Queue(inner, Some(target))).map_err(WaitError::WouldDeadlock)?;
+        inner.flush_to(target, None);
         Ok(())
     }
 
@@ -68,10 +71,9 @@ impl Queue {
     /// # Errors
     /// As for [`Queue::flush`].
     pub fn drain(&self) -> Result<(), WaitError> {
-        if self.inner().is_current() {
-            return Err(WaitError::WouldDeadlock);
-        }
         let inner = self.inner();
+        inner.refuse_own()?;
+        let _waiting = begin_wait(&Wait::Queue(inner, None)).map_err(WaitError::WouldDeadlock)?;
         inner.word.update(cmwq_core::queue::QueueWord::begin_drain);
         inner.wait_quiet(None);
         inner.word.update(cmwq_core::queue::QueueWord::end_drain);
@@ -85,10 +87,10 @@ impl QueueInner {
         // The first cut is made in any case: a submission admitted just before is on the list it closes. What comes
         // after it was queued by an item that it waits for, and is seen without one.
         let mut target = self.word.read().phase();
-        while self.flush_phase(target, deadline) {
-            target = self.word.read().phase();
-            if self.is_idle(target) {
-                return true;
+        while self.flush_to(target, deadline) {
+            match self.flush_target() {
+                None => return true,
+                Some(next) => target = next,
             }
         }
         self.is_quiet()
@@ -97,27 +99,36 @@ impl QueueInner {
     /// The same without waiting, while only chained submissions are admitted. Never blocks.
     pub(crate) fn is_quiet(&self) -> bool {
         let target = self.word.read().phase();
-        self.close(target) && self.settle(target, |_, _| false) && self.is_idle(self.word.read().phase())
+        self.close(target) && self.settle(target, |_, _| false) && self.flush_target().is_none()
     }
 
-    /// `false`: the deadline passed.
+    /// An item of the queue cannot wait for it.
+    pub(super) fn refuse_own(&self) -> Result<(), WaitError> {
+        if self.is_current() { Err(WaitError::WouldDeadlock(own_cycle())) } else { Ok(()) }
+    }
+
+    /// Whether an item in flight that arrived at a phase with this slot is waited for by a flush up to this phase.
+    pub(crate) fn is_before(&self, arrived: u8, target: u32) -> bool {
+        // It is in flight: its phase is one of those from the oldest one on, of which each has a slot of its own.
+        let oldest = self.done();
+        let behind = (usize::from(arrived) + PHASE_SLOTS - slot(oldest)) % PHASE_SLOTS;
+        is_at_most(oldest.wrapping_add(behind as u32), target)
+    }
+
+    /// The phase up to which a flush that begins now has to wait; none: nothing queued before is in flight.
     #[inline]
-    pub(crate) fn flush(&self, deadline: Option<Tick>) -> bool {
-        let target = self.word.read().phase();
-        self.is_idle(target) || self.flush_busy(target, deadline)
-    }
-
-    #[cold]
-    fn flush_busy(&self, mut target: u32, deadline: Option<Tick>) -> bool {
-        if self.listing.is_empty(target) {
-            // What this flush owes arrived before this phase: there is nothing to cut.
-            target = target.wrapping_sub(1);
+    pub(super) fn flush_target(&self) -> Option<u32> {
+        let phase = self.word.read().phase();
+        if !self.listing.is_empty(phase) {
+            return Some(phase);
         }
-        self.flush_phase(target, deadline)
+        // F6 idle by reading: what was queued before arrived before this phase. If all those are passed it has ended;
+        // if not, they are closed, and there is nothing to cut.
+        (self.done() != phase).then(|| phase.wrapping_sub(1))
     }
 
-    /// Waits until all phases up to `target` are empty; closes it if need be.
-    fn flush_phase(&self, target: u32, deadline: Option<Tick>) -> bool {
+    /// Waits until all phases up to `target` are empty; closes it if need be. `false`: the deadline passed.
+    fn flush_to(&self, target: u32, deadline: Option<Tick>) -> bool {
         let wait = |joint: &Joint, phase| self.wait_joint(joint, phase, deadline);
         // Close the phase, unless somebody has just done so; with no slot free the oldest phase must end first.
         while !self.close(target) {
@@ -135,15 +146,8 @@ impl QueueInner {
             || self.word.update(|word| word.close(target, self.done()))
     }
 
-    /// Whether nothing queued before the call is in flight, if `phase` was read from the word after the call began.
-    #[inline]
-    pub(super) fn is_idle(&self, phase: u32) -> bool {
-        // F6 idle by reading: what was queued before is in a passed phase or on this one's list.
-        self.listing.is_empty(phase) && self.done() == phase
-    }
-
-    /// Sees that all phases up to `target`, which is closed, are empty. `ensure` waits for one joint, or answers `false`
-    /// where it is not empty.
+    /// Sees that all phases up to `target`, which is closed, are empty. `ensure` waits for one joint, or
+    /// answers `false` where it is not empty.
     pub(super) fn settle(&self, target: u32, mut ensure: impl FnMut(&Joint, u32) -> bool) -> bool {
         loop {
             let oldest = self.done();

@@ -33,20 +33,14 @@ impl Queue {
     /// (but see [`Queue::flush`] on more than 15 flushes at once).
     ///
     /// # Context
-    /// From anywhere, also from inside items, and outside of any async runtime. Never blocks. An item of this queue that
-    /// waits for the future waits for itself.
+    /// From anywhere, also from inside items, and outside of any async runtime. Never blocks. An item of this queue
+    /// that waits for the future waits for itself.
     pub fn flush_async(&self) -> Flushed {
         let inner = self.inner();
-        let phase = inner.word.read().phase();
-        let (target, state) = if inner.is_idle(phase) {
-            (phase, State::Passed)
-        } else if inner.listing.is_empty(phase) {
-            // What this flush owes arrived before this phase: there is nothing to cut.
-            (phase.wrapping_sub(1), State::Closed)
-        } else if inner.close(phase) {
-            (phase, State::Closed)
-        } else {
-            (phase, State::Open)
+        let (target, state) = match inner.flush_target() {
+            None => (0, State::Passed),
+            Some(target) if inner.close(target) => (target, State::Closed),
+            Some(target) => (target, State::Open),
         };
         Flushed { queue: self.clone(), target, state }
     }

@@ -24,6 +24,7 @@ pub use spawn::Refused;
 pub use submit::{Refusal, Submit};
 
 use crate::engine::{Engine, Orphan};
+use crate::worker::{Wait, begin_wait};
 use std::sync::Arc;
 
 /// A named queue: a limit of its own over pools shared with other queues.
@@ -67,7 +68,8 @@ impl std::fmt::Debug for Queue {
 impl Drop for Owner {
     fn drop(&mut self) {
         self.inner.begin_destroy();
-        if self.inner.is_current() {
+        let waiting = begin_wait(&Wait::Queue(&self.inner, None));
+        if self.inner.is_current() || waiting.is_err() {
             // Waiting here would be waiting for the item that waits.
             self.engine.owner.shared.manager.adopt(Orphan(Arc::clone(&self.inner)));
             return;

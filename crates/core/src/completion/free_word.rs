@@ -24,21 +24,25 @@ impl FreeWord {
     pub const NODES_MAX: u32 = FIRST as u32;
 
     /// The word from its stored bits.
+    #[inline]
     pub const fn from_bits(bits: u64) -> FreeWord {
         FreeWord(bits)
     }
 
     /// The word's stored bits.
+    #[inline]
     pub const fn bits(self) -> u64 {
         self.0
     }
 
     /// The first free node's index plus one, 0 for none.
+    #[inline]
     pub const fn first(self) -> u32 {
         (self.0 & FIRST) as u32
     }
 
     /// Removes the nodes in front of `rest`, which is what the last of them links to.
+    #[inline]
     pub const fn remove(self, rest: u32) -> Step<FreeWord, ()> {
         debug_assert!(rest as u64 <= FIRST && self.first() != 0);
         let tag = (self.0 & !FIRST).wrapping_add(FIRST + 1);
@@ -46,6 +50,7 @@ impl FreeWord {
     }
 
     /// Puts a chain in front, of which `first` is the first; its last links to what the answer says.
+    #[inline]
     pub const fn add(self, first: u32) -> Step<FreeWord, u32> {
         debug_assert!(first != 0 && first as u64 <= FIRST);
         Step::Write(FreeWord(self.0 & !FIRST | first as u64), self.first())

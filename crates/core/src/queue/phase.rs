@@ -15,8 +15,8 @@ const DRAINER_ONE: u64 = 1 << 33;
 const DRAINERS: u64 = 0xf_ffff << 33;
 const ERA_SHIFT: u32 = 53;
 
-/// Bits 0..32: the phase that accepts. Bit 32: destroying. Bits 33..53: the number of drains under way. Bits 53..64: the
-/// era, how often the phase has wrapped.
+/// Bits 0..32: the phase that accepts. Bit 32: destroying. Bits 33..53: the number of drains under way. Bits 53..64:
+/// the era, how often the phase has wrapped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct QueueWord(u64);
 

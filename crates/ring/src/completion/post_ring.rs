@@ -209,6 +209,20 @@ impl<N: Link, B: Bell> PostRing<N, B> {
 
     /// T1, receiver: takes everything, in the order of posting. Never blocks.
     pub fn take(&self) -> Taken<N> {
+        let mut taken = self.take_newest_first();
+        if let Some((newest, _)) = taken.nodes {
+            // SAFETY: R2 whole takes: the list is this thread's.
+            let (oldest, count) = unsafe { reverse(newest) };
+            taken.nodes = Some((oldest, newest));
+            taken.count = count;
+        }
+        taken
+    }
+
+    /// T1, receiver: takes everything as it lies there: in front the newest node, with the older ones behind it by
+    /// [`Link::below`]. Their count is not known yet, and given as zero, and so is the oldest, in whose place there
+    /// is the newest. Never blocks.
+    pub fn take_newest_first(&self) -> Taken<N> {
         // Ordering: a hint. A stale "empty" is harmless: who rests decides by `look`.
         let mut head = HeadWord::from_bits(self.head.load(Ordering::Relaxed));
         if head.newest() != 0 {
@@ -216,15 +230,8 @@ impl<N: Link, B: Bell> PostRing<N, B> {
             // sequence covers all nodes of the list.
             head = HeadWord::from_bits(self.head.fetch_and(HeadWord::KEPT, Ordering::Acquire));
         }
-        let mut taken =
-            Taken { nodes: None, count: 0, is_forced: head.is_forced(), is_closed: head.is_closed() };
-        if let Some(newest) = named::<N>(head.newest()) {
-            // SAFETY: R2 whole takes: the list is this thread's.
-            let (oldest, count) = unsafe { reverse(newest) };
-            taken.nodes = Some((oldest, newest));
-            taken.count = count;
-        }
-        taken
+        let nodes = named::<N>(head.newest()).map(|newest| (newest, newest));
+        Taken { nodes, count: 0, is_forced: head.is_forced(), is_closed: head.is_closed() }
     }
 
     /// T2 and T3, receiver: is about to rest until `need` messages are there. `false`: they are, or one is forced, or

@@ -2,7 +2,7 @@
 
 use super::shared::{Node, Shared};
 use super::{Bell, Chain, Receiver};
-use crate::sync::Ordering;
+use crate::sync::{Ordering, prefetch_for_write};
 use cmwq_core::completion::Urgency;
 use core::fmt;
 use core::ptr::NonNull;
@@ -308,6 +308,9 @@ impl<T, B: Bell> Poster<T, B> {
             }
             // In the order of the list, which is that in which the receiver went through them.
             self.kept[..self.count].reverse();
+            for index in &self.kept[..self.count] {
+                prefetch_for_write(self.ring.shared.node(*index).as_ptr());
+            }
         }
         self.count -= 1;
         Some(self.ring.shared.node(self.kept[self.count]))

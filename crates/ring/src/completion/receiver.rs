@@ -2,10 +2,14 @@
 
 use super::Bell;
 use super::shared::Shared;
+use crate::sync::spin_hint;
 use cmwq_core::completion::Rester;
 use core::fmt;
 use core::time::Duration;
 use std::sync::Arc;
+
+/// How long a receiver lets messages come together.
+const GATHER_SPINS: u32 = if cfg!(any(cmwq_loom, miri)) { 0 } else { 16 };
 
 /// The one receiver of a ring. When it is dropped the ring is closed; what it has not given out stays there for
 /// [`Ring::take_over`](super::Ring::take_over), or is dropped with the ring.
@@ -55,7 +59,18 @@ impl<T, B: Bell> Receiver<T, B> {
     /// How many values have been taken from the ring and not given out.
     pub fn in_hand(&self) -> usize {
         // SAFETY: the receiver's own; the reference ends here.
-        unsafe { self.shared.side() }.count
+        unsafe { self.shared.side() }.count()
+    }
+
+    /// Where small takes follow each other, lets more come together: each take moves the head's cache line away from
+    /// the posters. A fraction of a microsecond, and only of a receiver that would look at once again.
+    fn gather(&mut self) {
+        // SAFETY: the receiver's own, and borrowed exclusively.
+        let side = unsafe { self.shared.side() };
+        if side.is_dense && side.count() == 0 {
+            side.is_dense = false;
+            (0..GATHER_SPINS).for_each(|_| spin_hint());
+        }
     }
 
     /// Fetches, and answers how a wait for `need` values ends, if now.
@@ -63,7 +78,7 @@ impl<T, B: Bell> Receiver<T, B> {
         let is_closed = self.fetch();
         // SAFETY: the receiver's own, and borrowed exclusively.
         let side = unsafe { self.shared.side() };
-        if side.count >= need.max(1) as usize || side.is_forced {
+        if side.count() >= need.max(1) as usize || side.is_forced {
             return Some(Waited::Ready);
         }
         is_closed.then_some(Waited::Closed)
@@ -80,6 +95,7 @@ impl<T, B: Bell> Receiver<T, B> {
     /// # Context
     /// Blocks.
     pub fn wait(&mut self, need: u32, left: impl Fn() -> Option<Duration>) -> Waited {
+        self.gather();
         loop {
             if let Some(waited) = self.look(need) {
                 return waited;

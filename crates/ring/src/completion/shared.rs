@@ -2,7 +2,7 @@
 
 use super::{Bell, FreeList, PostRing, Receiver, Ring};
 use crate::Link;
-use crate::sync::{AtomicU32, Ordering};
+use crate::sync::{AtomicU32, Ordering, prefetch_for_read};
 use cmwq_core::completion::FreeWord;
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
@@ -11,6 +11,10 @@ use std::sync::Arc;
 
 /// How many free nodes the receiver collects before it gives them back.
 const FREED_MAX: usize = 32;
+/// How many nodes in front of the one it reads the receiver asks for.
+const NODES_AHEAD: usize = 8;
+/// A take of fewer values is a small one.
+const DENSE_LESS: usize = 32;
 /// The index of a node that is not one of the pool.
 const GROWN: u32 = u32::MAX;
 
@@ -40,7 +44,6 @@ impl Capacity {
 pub(super) struct Node<T> {
     below: UnsafeCell<Option<NonNull<Node<T>>>>,
     index: u32,
-    next_free: AtomicU32,
     value: UnsafeCell<MaybeUninit<T>>,
 }
 
@@ -63,12 +66,7 @@ unsafe impl<T> Link for Node<T> {
 
 impl<T> Node<T> {
     fn new(index: u32) -> Self {
-        Node {
-            below: UnsafeCell::new(None),
-            index,
-            next_free: AtomicU32::new(0),
-            value: UnsafeCell::new(MaybeUninit::uninit()),
-        }
+        Node { below: UnsafeCell::new(None), index, value: UnsafeCell::new(MaybeUninit::uninit()) }
     }
 
     /// # Safety
@@ -92,16 +90,16 @@ impl<T> Node<T> {
     }
 }
 
-/// Oldest and newest node of a list.
-type Ends<T> = (NonNull<Node<T>>, NonNull<Node<T>>);
-
 /// What belongs to whoever is the receiver.
 pub(super) struct Side<T> {
-    /// Oldest and newest of what has been taken from the ring and not given out.
-    pub(super) batch: Option<Ends<T>>,
-    pub(super) count: usize,
+    /// What has been taken from the ring, oldest first; from `given` on it has not been given out. Addresses, so
+    /// that the receiver need not write the nodes, whose cache lines would have to move once more.
+    batch: Vec<NonNull<Node<T>>>,
+    given: usize,
     /// Whether one of the batch was forced.
     pub(super) is_forced: bool,
+    /// Whether messages come one by one, faster than the receiver could rest.
+    pub(super) is_dense: bool,
     freed: [u32; FREED_MAX],
     freed_count: usize,
 }
@@ -110,6 +108,8 @@ pub(super) struct Shared<T, B: Bell> {
     pub(super) ring: PostRing<Node<T>, B>,
     nodes: Box<[Node<T>]>,
     free: FreeList,
+    /// Of the free list, for each node.
+    links: Box<[AtomicU32]>,
     is_growing: bool,
     /// How many handles can post.
     pub(super) posters: AtomicU32,
@@ -138,11 +138,14 @@ pub fn ring<T: Send, B: Bell>(capacity: Capacity, bell: B) -> (Ring<T, B>, Recei
         Capacity::MAX
     );
     let nodes: Box<[Node<T>]> = (0..count).map(Node::new).collect();
-    let side = Side { batch: None, count: 0, is_forced: false, freed: [0; FREED_MAX], freed_count: 0 };
+    let batch = Vec::with_capacity(count as usize);
+    let side =
+        Side { batch, given: 0, is_forced: false, is_dense: false, freed: [0; FREED_MAX], freed_count: 0 };
     let shared = Arc::new(Shared {
         ring: PostRing::new(bell),
         nodes,
         free: FreeList::default(),
+        links: (0..count).map(|_| AtomicU32::new(0)).collect(),
         is_growing: matches!(capacity, Capacity::Growing(_)),
         posters: AtomicU32::new(1),
         receiver: AtomicU32::new(1),
@@ -155,11 +158,11 @@ pub fn ring<T: Send, B: Bell>(capacity: Capacity, bell: B) -> (Ring<T, B>, Recei
 impl<T, B: Bell> Shared<T, B> {
     /// Takes indices of free nodes of the pool. Never blocks.
     pub(super) fn take(&self, indices: &mut [u32]) -> usize {
-        self.free.take(indices, |index| &self.nodes[index as usize].next_free)
+        self.free.take(indices, |index| &self.links[index as usize])
     }
 
     pub(super) fn give(&self, indices: &[u32]) {
-        self.free.give(indices, |index| &self.nodes[index as usize].next_free);
+        self.free.give(indices, |index| &self.links[index as usize]);
     }
 
     pub(super) fn node(&self, index: u32) -> NonNull<Node<T>> {
@@ -216,20 +219,22 @@ impl<T, B: Bell> Shared<T, B> {
     /// # Safety
     /// As for [`Shared::side`].
     pub(super) unsafe fn fetch(&self) -> bool {
-        let taken = self.ring.take();
+        let taken = self.ring.take_newest_first();
         // SAFETY: the caller's.
         let side = unsafe { self.side() };
-        if let Some((oldest, newest)) = taken.nodes {
-            match &mut side.batch {
-                Some((_, last)) => {
-                    // SAFETY: R2 whole takes: the batch is the receiver's.
-                    unsafe { Node::set_below(*last, Some(oldest)) };
-                    *last = newest;
-                }
-                batch => *batch = Some((oldest, newest)),
+        if let Some((newest, _)) = taken.nodes {
+            let first = side.batch.len();
+            let mut at = Some(newest);
+            while let Some(node) = at {
+                // Posters use nodes in the order of their addresses, mostly: the next ones are there.
+                prefetch_for_read(node.as_ptr().wrapping_sub(NODES_AHEAD));
+                side.batch.push(node);
+                // SAFETY: R2 whole takes: the list is the receiver's.
+                at = unsafe { Node::below(node) };
             }
-            side.count += taken.count;
+            side.batch[first..].reverse();
             side.is_forced |= taken.is_forced;
+            side.is_dense = side.batch.len() - first < DENSE_LESS;
         }
         taken.is_closed
     }
@@ -238,15 +243,13 @@ impl<T, B: Bell> Shared<T, B> {
     ///
     /// # Safety
     /// As for [`Shared::side`].
+    #[inline]
     pub(super) unsafe fn next(&self) -> Option<T> {
         // SAFETY: the caller's.
         let side = unsafe { self.side() };
-        let (oldest, newest) = side.batch?;
-        // SAFETY: R2 whole takes: the batch is the receiver's.
-        let newer = unsafe { Node::below(oldest) };
-        side.batch = newer.map(|newer| (newer, newest));
-        side.count -= 1;
-        // SAFETY: as above, and every posted node has a value.
+        let oldest = *side.batch.get(side.given)?;
+        side.given += 1;
+        // SAFETY: R2 whole takes: the batch is the receiver's, and every posted node has a value.
         let value = unsafe { Node::empty(oldest) };
         // SAFETY: as above.
         match unsafe { oldest.as_ref() }.index {
@@ -257,14 +260,24 @@ impl<T, B: Bell> Shared<T, B> {
                 side.freed_count += 1;
             }
         }
-        if side.batch.is_none() {
+        let is_last = side.given == side.batch.len();
+        if is_last {
+            side.batch.clear();
+            side.given = 0;
             side.is_forced = false;
         }
-        if side.batch.is_none() || side.freed_count == FREED_MAX {
+        if is_last || side.freed_count == FREED_MAX {
             self.give(&side.freed[..side.freed_count]);
             side.freed_count = 0;
         }
         Some(value)
+    }
+}
+
+impl<T> Side<T> {
+    /// How many values the batch has that have not been given out.
+    pub(super) fn count(&self) -> usize {
+        self.batch.len() - self.given
     }
 }
 
