@@ -194,7 +194,7 @@ fields!([] Span { 0 });
 fields!([] WorkerId { 0 });
 fields!([] PwqId { 0 });
 fields!([] PoolConfig {
-    managed, claim, cover, batch_max, workers_max, idle_floor, idle_ratio, idle_timeout, create_cooldown
+    managed, claim, cover, batch_max, workers_max, idle_floor, idle_ratio, idle_timeout, create_cooldown, real_time
 });
 fields!([I: Words + Copy] Worker<I> {
     state, picked, blocked, cpu_intensive, last_active, scheduled, batch, nr_reported
