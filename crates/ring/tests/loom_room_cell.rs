@@ -54,17 +54,24 @@ fn two_take_turns_at_one_place() {
     });
 }
 
-const MUTANTS: &[Mutant] = &[Mutant {
-    id: "room-exchange-as-store",
-    broken: Broken::Site {
-        file: "room_cell.rs",
-        function: "update",
-        operation: "compare_exchange",
-        effect: "store",
+const fn site(function: &'static str, operation: &'static str, effect: &'static str) -> Broken {
+    Broken::Site { file: "room_cell.rs", function, operation, effect }
+}
+
+const MUTANTS: &[Mutant] = &[
+    Mutant {
+        id: "room-take-by-store",
+        broken: site("take", "compare_exchange", "store"),
+        what: "two take one place",
+        test: "two_take_turns_at_one_place",
     },
-    what: "a change of the count is lost",
-    test: "two_take_turns_at_one_place",
-}];
+    Mutant {
+        id: "room-give-by-store",
+        broken: site("give", "compare_exchange", "store"),
+        what: "an announcement made meanwhile is overwritten",
+        test: "a_waiter_is_told_of_a_start",
+    },
+];
 
 #[test]
 fn mutants_are_caught() {
