@@ -407,7 +407,8 @@ impl World for Shipped {
         };
         for at in 0..setup.submitters {
             let submitter = &self.submitters[usize::from(at)];
-            pay_or(Who::Submitter(at), &submitter.owes, u8::from(submitter.queued < setup.items));
+            let first = at > 0 && submitter.queued == 0 && self.submitters[usize::from(at) - 1].queued == 0;
+            pay_or(Who::Submitter(at), &submitter.owes, u8::from(!first && submitter.queued < setup.items));
         }
         // A slot beyond those of the setup is asked for while others die: that creation fails.
         let creating = |slot| 1 + u8::from(setup.failures && slot < setup.nr_slots());
