@@ -3,6 +3,7 @@
 use super::held::HeldBack;
 use super::links::Links;
 use super::node::Post;
+use super::record;
 use super::{Guarded, Pool, Pwq, Shape, WorkerCell};
 use crate::item::{Claimed, Handle, Header};
 use cmwq_core::id::{PwqId, Sleeper, WorkerId};
@@ -66,8 +67,11 @@ impl<'a> Hold<'a> {
 
     #[inline(always)]
     pub(crate) fn step(&mut self, event: Event<Handle>) {
-        let Guarded { core, actions, leaseholder, pwqs, posts, .. } = &mut *self.guard;
+        let Guarded { core, actions, leaseholder, pwqs, posts, recorder, .. } = &mut *self.guard;
         let mut links = Links { pool: self.pool, leaseholder: *leaseholder, pwqs, posts };
+        if let Some(recorder) = recorder {
+            return record::step(recorder, core, self.now, event, &mut links, actions);
+        }
         core.step(self.now, event, &mut links, actions);
     }
 
@@ -307,8 +311,12 @@ impl<'a> Hold<'a> {
     /// What pwqs hold of their nodes' counts and do not use goes back.
     #[inline]
     fn end_hold(&mut self) {
-        let Guarded { core, leaseholder, pwqs, posts, .. } = &mut *self.guard;
-        core.end_hold(&mut Links { pool: self.pool, leaseholder: *leaseholder, pwqs, posts });
+        let Guarded { core, leaseholder, pwqs, posts, recorder, .. } = &mut *self.guard;
+        let mut links = Links { pool: self.pool, leaseholder: *leaseholder, pwqs, posts };
+        if let Some(recorder) = recorder {
+            return recorder.end_hold(core, &mut links);
+        }
+        core.end_hold(&mut links);
     }
 
     fn deferred(&mut self) -> Deferred {

@@ -9,6 +9,7 @@ mod links;
 mod near;
 mod node;
 mod pwq;
+mod record;
 mod registry;
 mod shape;
 
@@ -32,6 +33,7 @@ use crate::item::{Handle, Header};
 use crate::stats::{Counter, Hint};
 use crate::worker::WaitPolicy;
 use cmwq_core::id::{PwqId, Sleeper, WorkerId};
+use cmwq_core::pool::record::Recorder;
 use cmwq_core::pool::{Actions, PoolConfig, PoolCore};
 use cmwq_core::pwq::Limit;
 use cmwq_core::time::Tick;
@@ -53,6 +55,8 @@ pub(crate) struct Guarded {
     posts: Vec<node::Post>,
     /// The worker that may take single items without the lock, while the inbox says so.
     leaseholder: Option<WorkerId>,
+    /// Writes down every step of the core, if it was asked to.
+    recorder: Option<Box<Recorder>>,
     /// Every pwq of this pool, by number, and whether a queue uses it. Queues and items hold their addresses.
     pwqs: Vec<(PwqHome, bool)>,
 }
@@ -140,6 +144,7 @@ impl Pool {
                 wants_reports: false,
                 posts: Vec::new(),
                 leaseholder: None,
+                recorder: None,
                 pwqs: Vec::new(),
             })),
             listed: CacheLine::default(),
@@ -179,7 +184,7 @@ impl Pool {
     /// A pwq for a queue: one whose queue is gone and whose last item has been reported, or a new one.
     pub(crate) fn join(&self, queue: u64, limit: JoinLimit) -> NonNull<Pwq> {
         let mut guard = self.lock.lock();
-        let Guarded { core, pwqs, .. } = &mut *guard;
+        let Guarded { core, pwqs, recorder, .. } = &mut *guard;
         let (limit, node) = limit.parts();
         let is_free = |(pwq, used): &&mut (PwqHome, bool)| {
             // SAFETY: L1 one holder: the guard is held.
@@ -189,6 +194,9 @@ impl Pool {
         if let Some((pwq, used)) = free {
             *used = true;
             core.reuse_pwq(pwq.id, limit);
+            if let Some(recorder) = recorder {
+                recorder.reuse_pwq(pwq.id, limit);
+            }
             // SAFETY: L1 one holder.
             unsafe { pwq.set_node(node) };
             pwq.queue.set(queue);
@@ -197,6 +205,9 @@ impl Pool {
             return pwq.address();
         }
         let pwq = PwqHome::new(Pwq::new(self, core.add_pwq(limit)));
+        if let Some(recorder) = recorder {
+            recorder.add_pwq(limit);
+        }
         // SAFETY: L1 one holder.
         unsafe { pwq.set_node(node) };
         pwq.queue.set(queue);

@@ -27,7 +27,7 @@ pub struct PoolCore<I: Copy + Eq + Hash> {
     pub(super) touched: Vec<PwqId>,
     /// Pwqs whose node is wanted by others.
     pub(super) nr_wanted: u32,
-    busy: BusySet<I>,
+    pub(super) busy: BusySet<I>,
     /// Items punted to the worker that runs the same item.
     pub(super) nr_scheduled: u32,
     /// Items that wait behind `max_active`.

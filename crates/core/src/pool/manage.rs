@@ -31,8 +31,8 @@ pub(super) struct Manage {
 pub(super) struct Watch {
     pub(super) worker: WorkerId,
     pub(super) interval: Span,
-    progress: u64,
-    idle_looks: u8,
+    pub(super) progress: u64,
+    pub(super) idle_looks: u8,
 }
 
 impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {

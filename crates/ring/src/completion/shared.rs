@@ -12,11 +12,9 @@ use std::sync::Arc;
 /// How many free nodes the receiver collects before it gives them back.
 const FREED_MAX: usize = 32;
 /// How many nodes in front of the one it reads the receiver asks for.
-const NODES_AHEAD: usize = 8;
+const NODES_AHEAD: usize = 16;
 /// A take of fewer values is a small one.
 const DENSE_LESS: usize = 32;
-/// The index of a node that is not one of the pool.
-const GROWN: u32 = u32::MAX;
 
 /// How many values a ring has room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +41,6 @@ impl Capacity {
 #[repr(C, align(16))]
 pub(super) struct Node<T> {
     below: UnsafeCell<Option<NonNull<Node<T>>>>,
-    index: u32,
     value: UnsafeCell<MaybeUninit<T>>,
 }
 
@@ -65,8 +62,8 @@ unsafe impl<T> Link for Node<T> {
 }
 
 impl<T> Node<T> {
-    fn new(index: u32) -> Self {
-        Node { below: UnsafeCell::new(None), index, value: UnsafeCell::new(MaybeUninit::uninit()) }
+    fn new() -> Self {
+        Node { below: UnsafeCell::new(None), value: UnsafeCell::new(MaybeUninit::uninit()) }
     }
 
     /// # Safety
@@ -137,7 +134,7 @@ pub fn ring<T: Send, B: Bell>(capacity: Capacity, bell: B) -> (Ring<T, B>, Recei
         "a ring has room for 1 to {} values, not {count}",
         Capacity::MAX
     );
-    let nodes: Box<[Node<T>]> = (0..count).map(Node::new).collect();
+    let nodes: Box<[Node<T>]> = (0..count).map(|_| Node::new()).collect();
     let batch = Vec::with_capacity(count as usize);
     let side =
         Side { batch, given: 0, is_forced: false, is_dense: false, freed: [0; FREED_MAX], freed_count: 0 };
@@ -169,23 +166,30 @@ impl<T, B: Bell> Shared<T, B> {
         NonNull::from(&self.nodes[index as usize])
     }
 
+    /// Which node of the pool it is; none for one that was allocated when that was empty.
+    #[inline]
+    fn index(&self, node: NonNull<Node<T>>) -> Option<u32> {
+        let first = self.nodes.as_ptr().addr();
+        let index = node.as_ptr().addr().wrapping_sub(first) / size_of::<Node<T>>();
+        (index < self.nodes.len()).then_some(index as u32)
+    }
+
     /// A node to post on, if there is room.
     pub(super) fn acquire(&self) -> Option<NonNull<Node<T>>> {
         let mut index = [0];
         if self.take(&mut index) == 1 {
             return Some(self.node(index[0]));
         }
-        self.is_growing.then(|| NonNull::from(Box::leak(Box::new(Node::new(GROWN)))))
+        self.is_growing.then(|| NonNull::from(Box::leak(Box::new(Node::new()))))
     }
 
     /// # Safety
     /// The node is the caller's, has no value, and is not used afterwards.
     pub(super) unsafe fn release(&self, node: NonNull<Node<T>>) {
-        // SAFETY: the caller's.
-        match unsafe { node.as_ref() }.index {
+        match self.index(node) {
+            Some(index) => self.give(&[index]),
             // SAFETY: a grown node was made by `acquire`, and is the caller's.
-            GROWN => drop(unsafe { Box::from_raw(node.as_ptr()) }),
-            index => self.give(&[index]),
+            None => drop(unsafe { Box::from_raw(node.as_ptr()) }),
         }
     }
 
@@ -251,14 +255,13 @@ impl<T, B: Bell> Shared<T, B> {
         side.given += 1;
         // SAFETY: R2 whole takes: the batch is the receiver's, and every posted node has a value.
         let value = unsafe { Node::empty(oldest) };
-        // SAFETY: as above.
-        match unsafe { oldest.as_ref() }.index {
-            // SAFETY: made by `acquire`, and the receiver's.
-            GROWN => drop(unsafe { Box::from_raw(oldest.as_ptr()) }),
-            index => {
+        match self.index(oldest) {
+            Some(index) => {
                 side.freed[side.freed_count] = index;
                 side.freed_count += 1;
             }
+            // SAFETY: made by `acquire`, and the receiver's.
+            None => drop(unsafe { Box::from_raw(oldest.as_ptr()) }),
         }
         let is_last = side.given == side.batch.len();
         if is_last {
