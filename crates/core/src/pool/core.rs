@@ -384,8 +384,8 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
 
     /// Whether somebody is on the way to look at the pool and has no item to run first.
     pub(super) fn somebody_comes(&self) -> bool {
-        let lazy = self.config.real_time || self.manage.manager_thread_waits;
-        let manager = self.manage.manager_thread_comes && !(lazy && !self.idle.is_empty());
+        let prompt = !self.config.real_time && !self.manage.manager_thread_waits;
+        let manager = self.manage.manager_thread_comes && (prompt || self.idle.is_empty());
         let (making, starting) = match self.config.real_time {
             true => (u32::from(self.manage.manager.is_some()), 0),
             false => (0, self.nr_starting),
