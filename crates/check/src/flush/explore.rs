@@ -40,7 +40,8 @@ impl Report {
 /// A state's number, and how it was reached: from which state, by whom, by what.
 type Way = (usize, Who, String);
 
-/// Explores one scenario under one design; gives up after `states_max` states. Takes seconds at most for the
+/// Explores one scenario under one design; gives up after `states_max` states, and a broken design as soon as it is
+/// caught. Takes seconds at most for the
 /// scenarios there are.
 pub fn explore(scenario: &Scenario, variant: Variant, states_max: usize) -> Report {
     let mut numbers = HashMap::from([(World::new(scenario), 0)]);
@@ -48,7 +49,7 @@ pub fn explore(scenario: &Scenario, variant: Variant, states_max: usize) -> Repo
     let mut level = vec![(0, World::new(scenario))];
     let mut violations: Vec<Violation> = Vec::new();
     let mut complete = true;
-    while !level.is_empty() {
+    while !level.is_empty() && (variant.is_sound() || violations.is_empty()) {
         let mut next_level = Vec::new();
         for (number, world) in level {
             let steps = world.steps(scenario, variant);
@@ -74,6 +75,7 @@ pub fn explore(scenario: &Scenario, variant: Variant, states_max: usize) -> Repo
         }
         level = next_level;
     }
+    complete &= level.is_empty();
     Report { variant, scenario: *scenario, states: ways.len(), complete, violations }
 }
 

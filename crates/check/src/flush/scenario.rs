@@ -5,6 +5,8 @@
 pub(super) enum Call {
     /// Submits this item.
     Submit(usize),
+    /// Goes on with a submission of this item that read the phase fifteen phases ago.
+    SubmitLate(usize),
     /// Submits this item once this flush has begun to wait.
     SubmitDuring(usize, usize),
     /// Flushes; the number is the flush's.
@@ -47,7 +49,7 @@ pub struct Scenario {
     pub(super) threads: &'static [&'static [Call]],
 }
 
-use Call::{Cancel, DropFlush, Flush, Submit, SubmitDuring};
+use Call::{Cancel, DropFlush, Flush, Submit, SubmitDuring, SubmitLate};
 
 /// The last phase but one before the number wraps.
 const LATE: u32 = u32::MAX - 1;
@@ -120,12 +122,12 @@ impl Scenario {
         },
         Scenario {
             name: "slot-again",
-            what: "a submitter is stopped while its phase's slot comes round",
+            what: "a submitter was stopped, and its phase's slot comes round",
             pwqs: 1,
-            phase: 16,
-            outstanding: 15,
-            items: &[PLAIN, PLAIN],
-            threads: &[&[Submit(0)], &[Submit(1), Flush(0)]],
+            phase: 15,
+            outstanding: 0,
+            items: &[PLAIN, PLAIN, PLAIN],
+            threads: &[&[SubmitLate(0)], &[Submit(1), Flush(0), Submit(2), Flush(1)]],
         },
         Scenario {
             name: "requeue",

@@ -235,13 +235,23 @@ impl World {
         let call = *scenario.threads[at].get(self.threads[at].call)?;
         match (call, self.threads[at].at) {
             (Call::Submit(item), At::Idle) => Some(self.begin_submission(Who::Thread(at), item, variant)),
+            (Call::SubmitLate(item), At::Idle) => {
+                let phase = self.word.phase();
+                let old =
+                    QueueWord::from_bits(u64::from(scenario.phase.wrapping_sub(PHASE_SLOTS as u32 - 1)));
+                self.threads[at].at = At::Arrive { item, word: old };
+                Some(format!(
+                    "goes on with item {item}, having read phase {}; now it is {phase}",
+                    old.phase()
+                ))
+            }
             (Call::SubmitDuring(item, flush), At::Idle) => {
                 let waits = self.threads.iter().any(|thread| thread.at.waits_for(flush));
                 let has_begun = waits || self.returned & (1 << flush) != 0;
                 has_begun.then(|| self.begin_submission(Who::Thread(at), item, variant))
             }
             (Call::Cancel(item), At::Idle) => Some(self.cancel(at, item, scenario, variant)),
-            (Call::Submit(_) | Call::SubmitDuring(..) | Call::Cancel(_), _) => {
+            (Call::Submit(_) | Call::SubmitLate(_) | Call::SubmitDuring(..) | Call::Cancel(_), _) => {
                 self.step_submission(Who::Thread(at), scenario, variant)
             }
             (Call::Flush(_) | Call::DropFlush(_), _) => self.step_flush(at, call, scenario, variant),
