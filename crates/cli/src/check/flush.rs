@@ -27,8 +27,12 @@ pub(crate) struct FlushArguments {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Give up on an exploration after this many states
-    #[arg(long, value_name = "COUNT", default_value_t = 5_000_000, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
+    #[arg(long, value_name = "COUNT", default_value_t = 5_000_000, value_parser = states_limit())]
     states: u64,
+}
+
+fn states_limit() -> clap::builder::RangedU64ValueParser<u64> {
+    clap::value_parser!(u64).range(1..=100_000_000)
 }
 
 /// The version of the document.
