@@ -10,6 +10,7 @@
 //! | [`BatchCell`] | batch word | each claimed item is started or recalled, once |
 //! | [`QueueCell`], [`Arrivals`], [`Departures`] | queue word | a flush sees every arrival confirmed before it
 //! closed |
+//! | [`Listing`] | list word | a confirmed arrival's pwq is on the list that the closer sees |
 //! | [`NodeCell`] | node word | no more counts than the limit; none stays behind while a member waits |
 //! | [`MailCell`] | - | mail is read once for each message, none is lost |
 //! | [`JoinCell`] | join word | a result is handed over once; a waker is never called twice or lost |
@@ -27,6 +28,7 @@ mod cache_line;
 mod completion;
 mod inbox;
 mod join_cell;
+mod listing;
 mod lock;
 mod mail_cell;
 #[cfg(cmwq_loom)]
@@ -46,6 +48,7 @@ pub use completion::{
 };
 pub use inbox::{Inbox, Link, Received};
 pub use join_cell::{JoinCell, Polled};
+pub use listing::Listing;
 pub use lock::{Lock, LockGuard};
 pub use mail_cell::{Mail, MailCell};
 pub use node_cell::{Counted, NodeCell};

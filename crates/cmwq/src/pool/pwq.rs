@@ -5,9 +5,12 @@ use super::node::{self, Membership};
 use crate::item::Header;
 use crate::stats::Counter;
 use cmwq_core::id::PwqId;
-use cmwq_ring::{CacheLine, Departures, MailCell};
+use cmwq_ring::{CacheLine, Departures, Futex, MailCell};
 use std::cell::UnsafeCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
+use std::sync::{Mutex, PoisonError};
+use std::task::Waker;
 
 /// Lives as long as its pool; given to a new queue after its old one is gone. Workers may touch it (to wake a
 /// flush) when
@@ -25,6 +28,8 @@ pub(crate) struct Pwq {
     pub(super) mail: MailCell,
     /// Whose it is, `mail` says (N2).
     pub(super) message: Header,
+    /// Who is to be told, besides the sleepers, when a phase may be empty. Locked for a few instructions.
+    wakers: Mutex<Vec<Waker>>,
     /// W: what has ended, by phase.
     pub(crate) departures: CacheLine<Departures>,
 }
@@ -75,6 +80,7 @@ impl Pwq {
             node: UnsafeCell::new(None),
             mail: MailCell::default(),
             message: node::message(),
+            wakers: Mutex::default(),
             departures: CacheLine::default(),
         }
     }
@@ -123,11 +129,34 @@ impl Pwq {
         unsafe { self.pool().submit(item, self.id) };
     }
 
-    /// `count` items that arrived at the phase of `slot` have ended; wakes flushes that wait for them.
+    /// Leaves a waker for the next time that a flush may have ended. Announce the wait afterwards, and look again.
+    pub(crate) fn leave_waker(&self, waker: &Waker) {
+        let waker = waker.clone();
+        let mut wakers = self.wakers.lock().unwrap_or_else(PoisonError::into_inner);
+        if !wakers.iter().any(|other| other.will_wake(&waker)) {
+            wakers.push(waker);
+            return;
+        }
+        drop(wakers);
+        // User code: `waker` is dropped after the lock.
+    }
+
+    /// `count` items that arrived at the phase of `slot` have ended; wakes flushes that wait for them. Not under a
+    /// pool's lock: wakers are user code.
+    #[inline]
     pub(crate) fn depart(&self, slot: usize, count: u32) {
         if self.departures.depart(slot, count) {
-            use cmwq_ring::Futex;
-            cmwq_sys::futex::LinuxFutex::wake_all(self.departures.futex(slot));
+            self.wake_flushes(slot);
+        }
+    }
+
+    #[cold]
+    fn wake_flushes(&self, slot: usize) {
+        cmwq_sys::futex::LinuxFutex::wake_all(self.departures.futex(slot));
+        let wakers = std::mem::take(&mut *self.wakers.lock().unwrap_or_else(PoisonError::into_inner));
+        for waker in wakers {
+            // A waker that panics must not take a worker with it.
+            let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
         }
     }
 }

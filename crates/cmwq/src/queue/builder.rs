@@ -6,8 +6,8 @@ use super::{Owner, Queue};
 use crate::engine::{BuildError, Engine};
 use crate::pool::{JoinLimit, PoolKey, Shape};
 use cmwq_core::pwq::min_active_default;
-use cmwq_ring::CacheLine;
 use cmwq_ring::sync::{AtomicU32, AtomicU64, Ordering};
+use cmwq_ring::{CacheLine, Listing};
 use cmwq_sys::topology::{CpuId, Pod, Scope};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -126,6 +126,7 @@ impl QueueBuilder {
             word: CacheLine::default(),
             done: AtomicU32::new(0),
             arrivals,
+            listing: Listing::new(joints.len()),
             slots,
             joints,
             limits,
@@ -178,8 +179,9 @@ impl QueueBuilder {
                 let leaf = if usable { usable_before } else { cpu % cpus.len() as u32 };
                 usable_before += u32::from(usable);
                 {
-                    let joint = &joints[by_leaf[&leaf]];
-                    Slot { pwq: joint.pwq, cpu: cpu as u8, near: joint.pool.near, leaf, usable }
+                    let at = by_leaf[&leaf];
+                    let Joint { pwq, pool, .. } = &joints[at];
+                    Slot { pwq: *pwq, cpu: cpu as u8, joint: at as u32, near: pool.near, leaf, usable }
                 }
             })
             .collect()

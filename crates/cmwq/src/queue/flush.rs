@@ -56,7 +56,7 @@ impl Queue {
     pub fn flush(&self) -> Result<(), WaitError> {
         let inner = self.inner();
         inner.refuse_own()?;
-        let target = inner.word.read().phase();
+        let Some(target) = inner.flush_target() else { return Ok(()) };
         let _waiting = begin_wait(&Wait::Queue(inner, Some(target))).map_err(WaitError::WouldDeadlock)?;
         inner.flush_to(target, None);
         Ok(())
@@ -84,17 +84,22 @@ impl Queue {
 impl QueueInner {
     /// Waits until nothing is in flight, while only chained submissions are admitted. `false`: the deadline passed.
     pub(crate) fn wait_quiet(&self, deadline: Option<Tick>) -> bool {
-        while self.is_in_flight() {
-            if !self.flush(deadline) {
-                return !self.is_in_flight();
+        // The first cut is made in any case: a submission admitted just before is on the list it closes. What comes
+        // after it was queued by an item that it waits for, and is seen without one.
+        let mut target = self.word.read().phase();
+        while self.flush_to(target, deadline) {
+            match self.flush_target() {
+                None => return true,
+                Some(next) => target = next,
             }
         }
-        true
+        self.is_quiet()
     }
 
-    /// `false`: the deadline passed.
-    fn flush(&self, deadline: Option<Tick>) -> bool {
-        self.flush_to(self.word.read().phase(), deadline)
+    /// The same without waiting, while only chained submissions are admitted. Never blocks.
+    pub(crate) fn is_quiet(&self) -> bool {
+        let target = self.word.read().phase();
+        self.close(target) && self.settle(target, |_, _| false) && self.flush_target().is_none()
     }
 
     /// An item of the queue cannot wait for it.
@@ -110,37 +115,65 @@ impl QueueInner {
         is_at_most(oldest.wrapping_add(behind as u32), target)
     }
 
-    /// Waits for all phases up to this one. `false`: the deadline passed.
+    /// The phase up to which a flush that begins now has to wait; none: nothing queued before is in flight.
+    #[inline]
+    pub(super) fn flush_target(&self) -> Option<u32> {
+        let phase = self.word.read().phase();
+        if !self.listing.is_empty(phase) {
+            return Some(phase);
+        }
+        // F6 idle by reading: what was queued before arrived before this phase. If all those are passed it has ended;
+        // if not, they are closed, and there is nothing to cut.
+        (self.done() != phase).then(|| phase.wrapping_sub(1))
+    }
+
+    /// Waits until all phases up to `target` are empty; closes it if need be. `false`: the deadline passed.
     fn flush_to(&self, target: u32, deadline: Option<Tick>) -> bool {
-        // Close the current phase, unless somebody has just done so; with no slot free the oldest phase must end
-        // first.
-        while !self.word.update(|word| word.close(target, self.done())) {
+        let wait = |joint: &Joint, phase| self.wait_joint(joint, phase, deadline);
+        // Close the phase, unless somebody has just done so; with no slot free the oldest phase must end first.
+        while !self.close(target) {
             let oldest = self.done();
-            if !self.wait_phase(oldest, deadline) {
+            if !self.settle_phase(oldest, wait) {
                 return false;
             }
         }
-        while is_at_most(self.done(), target) {
+        self.settle(target, wait)
+    }
+
+    /// Moves on from phase `target`. `false`: it accepts still, and no slot is free for another.
+    pub(super) fn close(&self, target: u32) -> bool {
+        is_at_most(target.wrapping_add(1), self.word.read().phase())
+            || self.word.update(|word| word.close(target, self.done()))
+    }
+
+    /// Sees that all phases up to `target`, which is closed, are empty. `ensure` waits for one joint, or
+    /// answers `false` where it is not empty.
+    pub(super) fn settle(&self, target: u32, mut ensure: impl FnMut(&Joint, u32) -> bool) -> bool {
+        loop {
             let oldest = self.done();
-            if !self.wait_phase(oldest, deadline) {
+            if !is_at_most(oldest, target) {
+                return true;
+            }
+            if !self.settle_phase(oldest, &mut ensure) {
                 return false;
             }
         }
-        true
     }
 
     /// The oldest phase not known to be empty.
-    fn done(&self) -> u32 {
-        // Ordering: acquire pairs with `settle`: who sees a phase passed sees its items' work.
+    pub(super) fn done(&self) -> u32 {
+        // Ordering: acquire pairs with `settle_phase`: who sees a phase passed sees its items' work.
         self.done.load(Ordering::Acquire)
     }
 
-    /// Waits until a closed phase is empty, then moves `done` past it.
-    fn wait_phase(&self, phase: u32, deadline: Option<Tick>) -> bool {
-        for joint in &self.joints {
-            if !self.wait_joint(joint, phase, deadline) {
-                return false;
-            }
+    /// Sees that a closed phase is empty, then moves `done` past it.
+    pub(super) fn settle_phase(&self, phase: u32, mut ensure: impl FnMut(&Joint, u32) -> bool) -> bool {
+        let visit = |at: usize| {
+            let joint = &self.joints[at];
+            !is_at_most(self.done(), phase) || self.is_empty(joint, phase) || ensure(joint, phase)
+        };
+        if !self.listing.visit(phase, visit) {
+            return false;
         }
         // Ordering: release publishes what the looks acquired; a failure means another flush has done it.
         let _ = self.done.compare_exchange(phase, phase.wrapping_add(1), Ordering::AcqRel, Ordering::Acquire);
@@ -171,7 +204,7 @@ impl QueueInner {
         }
     }
 
-    fn arrived(&self, joint: &Joint, phase: u32) -> u32 {
+    pub(super) fn arrived(&self, joint: &Joint, phase: u32) -> u32 {
         let leaves = joint.leaves.iter();
         leaves.map(|&leaf| self.arrivals[leaf as usize].look(phase)).fold(0, u32::wrapping_add) & 0x7fff_ffff
     }
@@ -179,13 +212,13 @@ impl QueueInner {
     /// Departures first, then arrivals: both only grow, so equal counts mean that nothing was in flight in between;
     /// and
     /// nothing arrives for good at a closed phase.
-    fn is_empty(&self, joint: &Joint, phase: u32) -> bool {
+    pub(super) fn is_empty(&self, joint: &Joint, phase: u32) -> bool {
         let departed = joint.pwq().departures.look(phase);
         departed == self.arrived(joint, phase)
     }
 }
 
 /// Phases wrap.
-fn is_at_most(phase: u32, target: u32) -> bool {
+pub(super) fn is_at_most(phase: u32, target: u32) -> bool {
     (target.wrapping_sub(phase) as i32) >= 0
 }

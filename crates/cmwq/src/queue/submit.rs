@@ -270,6 +270,10 @@ impl QueueInner {
                 self.admit_chained(word.admits(), item)?;
             }
             leaf.arrive(word.phase());
+            // F5 listed before confirmed.
+            if !leaf.is_listed(word) && self.listing.list(to.joint as usize, word.phase(), &self.word) {
+                leaf.set_listed(word);
+            }
             let again = self.word.read();
             if again == word {
                 return Ok(word.phase());

@@ -1,6 +1,8 @@
 //! A queue: its phases and whether it accepts submissions.
 #![doc = include_str!("../../flow/2-queue.md")]
 
+mod listing;
 mod phase;
 
+pub use listing::ListWord;
 pub use phase::{Admit, QueueWord, slot};
