@@ -58,7 +58,9 @@ fn every_decision_plays_again() {
             .build()
             .unwrap();
         load(&engine, 60);
-        let (steps, forgotten) = play(&engine.recording().expect("it records"));
+        let file = engine.recording().expect("it records");
+        let (steps, forgotten) = play(&file);
+        println!("{} bytes a step", file.len() / steps);
         assert!(steps > 500 && !forgotten, "{steps} steps");
     }
 }
