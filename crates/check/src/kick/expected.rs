@@ -24,7 +24,12 @@ const fn violated(reason: &'static str) -> Expected {
 /// The expectation for the parameters of the published designs: with the ratio rule and with references. Other
 /// parameters, and setups outside the table, are explored and shown without one.
 pub fn expected(setup: &Setup, rules: &Rules, property: Property) -> Option<Expected> {
-    if !rules.ratio || !rules.reference || !Setup::TABLE.contains(setup) || rules.floor > 2 {
+    if rules.without.is_some()
+        || !rules.ratio
+        || !rules.reference
+        || !Setup::TABLE.contains(setup)
+        || rules.floor > 2
+    {
         return None;
     }
     Some(match property {

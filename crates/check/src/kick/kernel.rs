@@ -356,7 +356,8 @@ impl World for Kernel {
         let step = |who, choice| Step { who, choice };
         for at in 0..setup.submitters {
             let Submitter { queued, owes } = self.submitters[usize::from(at)];
-            if owes.is_some() || queued < setup.items {
+            let first = at > 0 && queued == 0 && self.submitters[usize::from(at) - 1].queued == 0;
+            if !first && (owes.is_some() || queued < setup.items) {
                 steps.push(step(Who::Submitter(at), 0));
             }
         }

@@ -18,7 +18,7 @@ pub use explore::{Bounds, Report, explore};
 pub use property::{Property, Twin};
 pub use setup::Setup;
 pub use trace::{Trace, TraceStep};
-pub use variant::{Rules, Variant};
+pub use variant::{RealTimeRule, Rules, Variant};
 pub use world::{Step, Who};
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use super::ledger::{Ledger, Row};
 use super::property::{Property, Reached, Twin};
 use super::setup::{SUBMITTERS_MAX, Setup, WORKERS_MAX};
-use super::variant::{Rules, Variant};
+use super::variant::{RealTimeRule, Rules};
 use super::world::{Step, Who, World};
 use crate::seam::Memory;
 use cmwq_core::id::{PwqId, Sleeper, WorkerId};
@@ -98,7 +98,7 @@ impl Shipped {
     fn debts(&mut self, rules: &Rules, reached: &Reached, actions: &Actions<u8>, owes: &mut Row) {
         for sleeper in actions.wake.iter() {
             let owed = owed(sleeper);
-            if rules.variant == Variant::CmwqRt {
+            if rules.keeps(RealTimeRule::WakeInHold) {
                 self.pay(rules, reached, owed);
             } else {
                 owes.push(owed);
@@ -265,7 +265,7 @@ impl Shipped {
             if let Some(sleeper) = pushed.wake {
                 self.claimed = Some(owed(sleeper));
                 self.submitters[index].owes.push(owed(sleeper));
-            } else if rules.variant == Variant::CmwqRt {
+            } else if rules.keeps(RealTimeRule::Help) {
                 // It does not rely on whoever claimed the wake-up.
                 self.claimed.into_iter().for_each(|claimed| self.submitters[index].owes.push(claimed));
             }
@@ -352,7 +352,7 @@ impl World for Shipped {
     fn boot(setup: &Setup, rules: &Rules) -> Shipped {
         let config = PoolConfig {
             managed: setup.managed,
-            real_time: rules.variant == Variant::CmwqRt,
+            real_time: rules.keeps(RealTimeRule::Making),
             claim: ClaimPolicy::Kicked,
             cover: CoverPolicy::Eager,
             batch_max: 1,
@@ -407,7 +407,8 @@ impl World for Shipped {
         };
         for at in 0..setup.submitters {
             let submitter = &self.submitters[usize::from(at)];
-            pay_or(Who::Submitter(at), &submitter.owes, u8::from(submitter.queued < setup.items));
+            let first = at > 0 && submitter.queued == 0 && self.submitters[usize::from(at) - 1].queued == 0;
+            pay_or(Who::Submitter(at), &submitter.owes, u8::from(!first && submitter.queued < setup.items));
         }
         // A slot beyond those of the setup is asked for while others die: that creation fails.
         let creating = |slot| 1 + u8::from(setup.failures && slot < setup.nr_slots());

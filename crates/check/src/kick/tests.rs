@@ -179,3 +179,13 @@ fn ids_lead_back_to_what_they_name() {
         assert_eq!(Setup::named(setup.name), Some(setup));
     }
 }
+
+#[test]
+fn each_rule_of_real_time_pools_is_missed_when_it_is_left_out() {
+    for rule in RealTimeRule::ALL {
+        let rules = Rules { without: Some(rule), ..Rules::new(Variant::CmwqRt, 2) };
+        let report = explore(Setup::SMALL, rules, Bounds::default());
+        let broken: Vec<Property> = report.violations.iter().map(|trace| trace.property).collect();
+        assert_eq!(broken, [Property::NotHeldBack], "{rule:?}");
+    }
+}

@@ -73,6 +73,22 @@ impl Variant {
     }
 }
 
+/// A rule of [`Variant::CmwqRt`] that can be left out, to see what it is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RealTimeRule {
+    /// A submission issues a claimed wake-up that has not been issued.
+    Help,
+    /// A worker issues what it owes within the hold of the lock.
+    WakeInHold,
+    /// Nobody relies on a thread that makes a worker.
+    Making,
+}
+
+impl RealTimeRule {
+    /// Every rule.
+    pub const ALL: [RealTimeRule; 3] = [RealTimeRule::Help, RealTimeRule::WakeInHold, RealTimeRule::Making];
+}
+
 /// A design with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rules {
@@ -84,11 +100,18 @@ pub struct Rules {
     pub ratio: bool,
     /// Whether who owes a wake-up keeps the worker from being freed.
     pub reference: bool,
+    /// The rule of real-time pools that is left out, if any.
+    pub without: Option<RealTimeRule>,
 }
 
 impl Rules {
     /// The design with this floor, as published: with the ratio, and with a reference.
     pub const fn new(variant: Variant, floor: u8) -> Rules {
-        Rules { variant, floor, ratio: true, reference: true }
+        Rules { variant, floor, ratio: true, reference: true, without: None }
+    }
+
+    /// Whether the pool keeps this rule.
+    pub(super) fn keeps(&self, rule: RealTimeRule) -> bool {
+        self.variant == Variant::CmwqRt && self.without != Some(rule)
     }
 }

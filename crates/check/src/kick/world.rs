@@ -47,7 +47,8 @@ pub(super) trait World: Clone + Debug + PartialEq + Hash + Send + Sync + 'static
     fn boot(setup: &Setup, rules: &Rules) -> Self;
     /// What has become of each item.
     fn ledger(&self) -> &Ledger;
-    /// Everything that can happen next.
+    /// Everything that can happen next. Submitters are alike, so they begin in the order of their numbers: any other
+    /// way is one of these with other names, and as long.
     fn steps(&self, setup: &Setup, rules: &Rules, steps: &mut Vec<Step>);
     /// It happens.
     fn advance(&mut self, setup: &Setup, rules: &Rules, reached: &Reached, step: Step);

@@ -384,16 +384,13 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
 
     /// Whether somebody is on the way to look at the pool and has no item to run first.
     pub(super) fn somebody_comes(&self) -> bool {
-        if self.config.real_time {
-            let making = u32::from(self.manage.manager.is_some());
-            let manager = self.manage.manager_thread_comes && self.idle.is_empty();
-            return self.nr_awake > making || self.nr_leaving > 0 || !self.kicked.is_empty() || manager;
-        }
-        self.nr_awake > 0
-            || self.nr_starting > 0
-            || self.nr_leaving > 0
-            || !self.kicked.is_empty()
-            || self.manage.manager_thread_comes
+        let prompt = !self.config.real_time && !self.manage.manager_thread_waits;
+        let manager = self.manage.manager_thread_comes && (prompt || self.idle.is_empty());
+        let (making, starting) = match self.config.real_time {
+            true => (u32::from(self.manage.manager.is_some()), 0),
+            false => (0, self.nr_starting),
+        };
+        self.nr_awake > making || starting > 0 || self.nr_leaving > 0 || !self.kicked.is_empty() || manager
     }
 
     /// Whether items could start if a worker came: listed ones, and those in the batches of workers that may be

@@ -226,3 +226,27 @@ fn in_a_real_time_pool_an_idle_worker_stands_by_although_another_is_in_the_makin
         assert_eq!(driver.core.standby(), expected, "its maker may have stopped");
     }
 }
+
+#[test]
+fn an_idle_worker_stands_by_while_the_manager_waits_to_try_again() {
+    let mut driver = Driver::with_idle(PoolConfig { workers_max: 2, ..eager() }, 100, 1);
+    driver.submit_new(1);
+    assert_eq!(driver.wake(WorkerId(0)), Verdict::Create(WorkerId(1)));
+    driver.create_failed(WorkerId(1));
+    assert_eq!(driver.look(WorkerId(0)), Verdict::Run);
+    driver.start(WorkerId(0));
+    driver.submit_new(1);
+    driver.manager_look();
+    assert!(driver.retry_at.is_some(), "it comes again when the failure has cooled down");
+    driver.end(WorkerId(0));
+    assert_eq!(driver.look(WorkerId(0)), Verdict::Run);
+    driver.start(WorkerId(0));
+    driver.end(WorkerId(0));
+    driver.sleep(WorkerId(0));
+    assert_eq!(driver.state(WorkerId(0)), State::Idle);
+    assert_eq!(
+        driver.core.standby(),
+        Some(Sleeper::Worker(WorkerId(0))),
+        "an item need not wait for the clock"
+    );
+}

@@ -10,7 +10,9 @@ use core::fmt::Debug;
 use core::hash::Hash;
 
 fields!([] Watch { worker, interval, progress, idle_looks });
-fields!([] Manage { manager, manager_thread_creates, manager_thread_comes, not_before, cull_armed });
+fields!([] Manage {
+    manager, manager_thread_creates, manager_thread_comes, manager_thread_waits, not_before, cull_armed
+});
 fields!([I: Words] Entry<I> { item, function, worker });
 fields!([I: Words + Copy + Eq + Hash] PoolCore<I> {
     config, workers, idle, kicked, worklist, gates, touched, nr_wanted, busy, nr_scheduled, nr_inactive, nr_workers,
