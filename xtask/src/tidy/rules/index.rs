@@ -1,7 +1,7 @@
 //! The index of the workqueue's rules names tests that exist, and each rule once.
 //!
-//! The page names a test as `` `file`: `test`, `test` ``. The file is one of `crates/cmwq/tests`, or after a crate's name
-//! one of that crate's sources or tests.
+//! The page names a test as `` `file`: `test`, `test` ``. The file is one of `crates/cmwq/tests`, or after a crate's
+//! name one of that crate's sources or tests.
 
 use crate::tidy::finding::Finding;
 use crate::tidy::tree::Tree;
