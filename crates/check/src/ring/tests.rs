@@ -1,0 +1,15 @@
+use super::*;
+
+fn all() -> Vec<Scenario> {
+    Group::ALL.iter().flat_map(|g| g.scenarios()).collect()
+}
+
+#[test]
+fn every_rule_comes_out_as_expected() {
+    for variant in Variant::all() {
+        let report = explore(variant, &all(), 1);
+        eprintln!("{variant:?} {} {} {:?} {:?} {:?}", report.scenarios, report.states, report.time, report.broken.iter().map(|b| (b.0, b.1.as_ref().map(|v| v.steps()))).collect::<Vec<_>>(), report.reached);
+        let surprises = expected(variant).surprises(&report);
+        eprintln!("   {surprises:?}");
+    }
+}
