@@ -1,5 +1,10 @@
-//! How the result of a one-shot item reaches who waits for it.
+//! How results reach who waits for them: one result by its join word, many by a ring.
+#![doc = include_str!("../../flow/6-completion.md")]
 
+mod head_word;
 mod join_word;
+mod rest_word;
 
+pub use head_word::{HeadWord, Post, Urgency};
 pub use join_word::{Completed, JoinWord, Joining};
+pub use rest_word::{Owed, RestWord, Rester};
