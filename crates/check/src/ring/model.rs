@@ -3,9 +3,10 @@
 use super::poster::Drive;
 use super::property::{Reaches, Rule};
 use super::scenario::Scenario;
-use super::state::{At, RingState, State, Word};
+use super::state::{At, State, Word};
 use super::variant::Variant;
 use super::waiter::Wait;
+use cmwq_core::completion::RestWord;
 use cmwq_core::pool::WakeWord;
 use stateright::{Model, Property};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -52,7 +53,7 @@ impl RingModel {
             Variant::CreditEventfdWaiter => Word::Nothing,
             Variant::HelpedFutex => Word::Futex(WakeWord::RUN, 0),
             variant if variant.is_credit() => Word::Credit(0),
-            _ => Word::Ring(RingState::default()),
+            _ => Word::Ring(RestWord::default()),
         }
     }
 }
@@ -81,7 +82,7 @@ impl Model for RingModel {
         let posters = 0..self.scenario.posters.len();
         acts.extend(posters.filter(|&p| !state.is_done(&self.scenario, p)).map(|p| Act::Poster(p as u8)));
         let sleeps = state.sleeps();
-        if !sleeps {
+        if !sleeps && state.waiter.at != At::Ended {
             acts.push(Act::Waiter);
         }
         if state.waiter.at == At::Asleep && state.waiter.timeouts > 0 {
@@ -100,6 +101,7 @@ impl Model for RingModel {
             Act::Waiter => Wait { scenario, variant: *variant, reached, state: &mut next }.step(false),
             Act::Deadline => Wait { scenario, variant: *variant, reached, state: &mut next }.step(true),
         }
+        next.normalise();
         Some(next)
     }
 

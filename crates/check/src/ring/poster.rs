@@ -1,9 +1,10 @@
 //! A poster's steps.
 
 use super::property::{Reached, Reaches};
-use super::scenario::Scenario;
+use super::scenario::{Post, Scenario};
 use super::state::{At, Pc, Poster, State, Word};
 use super::variant::Variant;
+use cmwq_core::completion::{self, HeadWord, Owed, Urgency};
 use cmwq_core::pool::Claim;
 
 /// One poster about to take its next step.
@@ -28,7 +29,10 @@ impl Drive<'_> {
     pub(super) fn step(&mut self) {
         match self.state.posters[self.poster].pc {
             Pc::Push => self.step_push(),
-            Pc::Link(behind) => self.step_link(behind),
+            Pc::Link(message) => {
+                self.state.unlinked &= !(1 << message);
+                self.goto(Pc::Look);
+            }
             Pc::Count => self.step_count(),
             Pc::Look => self.step_look(),
             Pc::Claim => self.step_claim(),
@@ -41,74 +45,100 @@ impl Drive<'_> {
         }
     }
 
-    /// One step on the head: the messages of the call, their number, and whether they are forced.
-    fn step_push(&mut self) {
+    fn post(&self) -> (Post, u8) {
         let call = usize::from(self.state.posters[self.poster].call);
-        let post = self.scenario.posters[self.poster][call];
-        let first = self.scenario.message(self.poster, call);
-        let was_empty = self.state.list.as_slice().is_empty();
-        for message in first..first + post.length {
-            self.state.list.push(message);
-            self.state.pushed |= 1 << message;
+        (self.scenario.posters[self.poster][call], self.scenario.message(self.poster, call))
+    }
+
+    /// P1, one step on the head: the messages of the call, their number, and whether they are forced.
+    fn step_push(&mut self) {
+        let (post, first) = self.post();
+        let was_empty = self.state.head.newest() == 0;
+        if post.closes() {
+            let _ = self.state.head.close().apply(&mut self.state.head);
+        } else if !self.push(post, first) {
+            self.reached.mark(Reached::Refused);
+            self.done();
+            return;
         }
-        if !self.is(Variant::ForcedUntold) {
-            self.state.forced |= post.forced;
-        }
-        let (length, forced) = (self.state.list.as_slice().len() as u8, self.state.forced || post.forced);
-        let me = &mut self.state.posters[self.poster];
-        (me.length, me.forced) = (length, forced);
+        self.state.posters[self.poster].head = self.state.head;
         match self.variant {
-            Variant::PushInTwo => {
+            Variant::PushInTwo if !post.closes() => {
                 self.state.unlinked |= 1 << first;
-                self.goto(Pc::Link(Some(first)));
+                self.goto(Pc::Link(first));
             }
-            Variant::CountApart => self.goto(Pc::Count),
-            Variant::EmptyDecides if !was_empty => self.done(),
-            Variant::CreditEventfdWaiter if !was_empty => self.done(),
+            Variant::CountApart if !post.closes() => self.goto(Pc::Count),
+            Variant::EmptyDecides | Variant::CreditEventfdWaiter if !was_empty && !post.closes() => self.done(),
             Variant::CreditEventfdWaiter => self.goto(Pc::Issue),
             _ => self.goto(Pc::Look),
         }
     }
 
-    fn step_link(&mut self, message: Option<u8>) {
-        for message in message {
-            self.state.unlinked &= !(1 << message);
+    /// Whether the ring took the messages.
+    fn push(&mut self, post: Post, first: u8) -> bool {
+        let urgency = match post.forced && !self.is(Variant::ForcedUntold) {
+            true => Urgency::Forced,
+            false => Urgency::Lazy,
+        };
+        let last = first + post.length - 1;
+        let head = &mut self.state.head;
+        match head.post(u64::from(last) + 1, post.length.into(), urgency).apply(head) {
+            completion::Post::Closed => return false,
+            completion::Post::Posted { below } => self.state.below[usize::from(first)] = below as u8,
         }
-        self.goto(Pc::Look);
+        for message in first..=last {
+            self.state.pushed |= 1 << message;
+            if message > first {
+                self.state.below[usize::from(message)] = message;
+            }
+        }
+        true
     }
 
     fn step_count(&mut self) {
-        let call = usize::from(self.state.posters[self.poster].call);
-        self.state.count += self.scenario.posters[self.poster][call].length;
-        self.state.posters[self.poster].length = self.state.count;
+        self.state.count += self.post().0.length;
+        self.state.posters[self.poster].count = self.state.count;
         self.goto(Pc::Look);
     }
 
-    /// Reads the waiter's word. Nothing is owed unless the waiter sleeps and what is there is worth waking for.
+    /// P2, reads the waiter's word. Nothing is owed unless the waiter sleeps and what is there is worth waking for.
     fn step_look(&mut self) {
-        let me = self.state.posters[self.poster];
+        let head = self.state.posters[self.poster].head;
         let word = self.state.word;
-        let (asleep, need) = match word {
-            Word::Nothing => (false, 0),
-            Word::Credit(credit) => (credit > 0, credit),
-            Word::Futex(word, need) => (word.is_parked() || word.is_woken(), need),
-            Word::Ring(word) => (word.is_parked(), word.need()),
-        };
-        let due = me.forced || me.length >= need;
-        self.state.posters[self.poster].saw = word;
-        if !asleep || !due {
+        if !self.is_owed(word, head) {
             self.done();
             return;
         }
-        self.reached.mark(if me.length >= need { Reached::DueByCount } else { Reached::DueByForce });
-        let claims = self.variant.is_credit() || self.is(Variant::HelpedFutex) || self.is(Variant::UnparkedEarly);
-        self.goto(if claims {
-            Pc::Claim
-        } else if self.is(Variant::MarkFirst) {
-            Pc::Mark
-        } else {
-            Pc::Issue
+        self.state.posters[self.poster].saw = word;
+        self.reached.mark(match (head.is_closed(), head.length() >= word.need()) {
+            (true, _) => Reached::DueByClose,
+            (_, true) => Reached::DueByCount,
+            _ => Reached::DueByForce,
         });
+        let claims =
+            self.variant.is_credit() || self.is(Variant::HelpedFutex) || self.is(Variant::UnparkedEarly);
+        self.goto(match claims {
+            true => Pc::Claim,
+            false if self.is(Variant::MarkFirst) => Pc::Mark,
+            false => Pc::Issue,
+        });
+    }
+
+    fn is_owed(&self, word: Word, head: HeadWord) -> bool {
+        match word {
+            Word::Nothing => false,
+            Word::Credit(credit) => credit > 0 && head.is_due(word.need()),
+            Word::Futex(wake, _) => (wake.is_parked() || wake.is_woken()) && head.is_due(word.need()),
+            Word::Ring(rest) if self.is(Variant::CountApart) && !head.is_closed() => {
+                let enough = u32::from(self.state.posters[self.poster].count) >= word.need();
+                rest.is_parked() && (head.is_forced() || enough)
+            }
+            Word::Ring(rest) => match rest.owed(head) {
+                Owed::Wake(_) => true,
+                // It knows of its own force, if nobody else does.
+                Owed::Nothing => self.is(Variant::ForcedUntold) && rest.is_parked() && self.post().0.forced,
+            },
+        }
     }
 
     fn step_claim(&mut self) {
@@ -124,7 +154,7 @@ impl Drive<'_> {
             word if *word == saw => {
                 match word {
                     Word::Credit(credit) => *credit = 0,
-                    Word::Ring(ring) => *ring = ring.resume(),
+                    Word::Ring(rest) => rest.resume().apply(rest),
                     _ => unreachable!("nothing else is claimed"),
                 }
                 self.goto(Pc::Issue);
@@ -171,8 +201,8 @@ impl Drive<'_> {
             }
             (Word::Ring(word), Word::Ring(seen)) => {
                 let before = *word;
-                let claimed = if self.variant == Variant::EpochIgnored { before } else { seen };
-                *word = word.issued(claimed);
+                let blind = self.variant == Variant::EpochIgnored && before.is_parked();
+                word.issued(if blind { before } else { seen }).apply(word);
                 before != *word
             }
             _ => unreachable!("only wake-ups under a word are marked"),
@@ -187,13 +217,13 @@ impl Drive<'_> {
 
     /// The call returns.
     fn done(&mut self) {
-        let call = usize::from(self.state.posters[self.poster].call);
-        let post = self.scenario.posters[self.poster][call];
-        let first = self.scenario.message(self.poster, call);
-        for message in first..first + post.length {
+        let (post, first) = self.post();
+        for message in (first..first + post.length).filter(|m| self.state.pushed >> m & 1 == 1) {
             self.state.returned |= 1 << message;
         }
-        self.state.posters[self.poster] = Poster { call: call as u8 + 1, ..Poster::default() };
+        self.state.closed |= post.closes();
+        let me = &mut self.state.posters[self.poster];
+        *me = Poster { call: me.call + 1, ..Poster::default() };
         let is_owed = |p: &Poster| matches!(p.pc, Pc::Claim | Pc::Issue | Pc::Wake);
         let beside = self.state.posters.iter().any(is_owed);
         if beside && self.state.waiter.at == At::Asleep && self.state.is_due(self.scenario, self.state.returned) {

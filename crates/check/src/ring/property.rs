@@ -79,6 +79,10 @@ reached! {
     DueByForce = "due-by-force",
     /// The waiter's second look found that it need not sleep.
     SecondLook = "second-look",
+    /// A close was worth waking for.
+    DueByClose = "due-by-close",
+    /// A post was refused by a closed ring.
+    Refused = "refused",
     /// A wake-up was marked issued.
     Marked = "marked-issued",
     /// A mark came too late: the waiter had gone on.
@@ -128,7 +132,8 @@ impl State {
                 held.then_some("posts have returned and the waiter sleeps: they wait for a poster that may have stopped")
             }
             Rule::ExactlyOnce => {
-                let there = self.list.as_slice().iter().chain(self.taken.as_slice());
+                let list = self.list(self.head);
+                let there = list.as_slice().iter().chain(self.taken.as_slice());
                 let seen = there.clone().fold(0u8, |seen, m| seen | 1 << m);
                 let once = seen == self.pushed && there.count() == self.pushed.count_ones() as usize;
                 (!once).then_some("a message that was posted is nowhere, or is in two places")

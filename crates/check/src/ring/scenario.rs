@@ -10,8 +10,15 @@ pub(super) const POSTERS_MAX: usize = 3;
 pub(super) struct Post {
     /// Whether the waiter is to wake for it at once.
     pub(super) forced: bool,
-    /// How many messages it posts in one step.
+    /// How many messages it posts in one step; none: it closes the ring.
     pub(super) length: u8,
+}
+
+impl Post {
+    /// Whether it closes the ring instead.
+    pub(super) const fn closes(self) -> bool {
+        self.length == 0
+    }
 }
 
 /// Scenarios of one shape.
@@ -24,11 +31,13 @@ pub enum Group {
     ThreeByOne,
     /// Two posters, one of which posts two messages at once.
     Chain,
+    /// Two posters, one of which closes the ring after its post.
+    Close,
 }
 
 impl Group {
     /// Every shape.
-    pub const ALL: [Group; 3] = [Group::TwoByTwo, Group::ThreeByOne, Group::Chain];
+    pub const ALL: [Group; 4] = [Group::TwoByTwo, Group::ThreeByOne, Group::Chain, Group::Close];
 
     /// Its name on command lines.
     pub const fn name(self) -> &'static str {
@@ -36,6 +45,7 @@ impl Group {
             Group::TwoByTwo => "2x2",
             Group::ThreeByOne => "3x1",
             Group::Chain => "chain",
+            Group::Close => "close",
         }
     }
 
@@ -50,6 +60,7 @@ impl Group {
             Group::TwoByTwo => &[&[1, 1], &[1, 1]],
             Group::ThreeByOne => &[&[1], &[1], &[1]],
             Group::Chain => &[&[2], &[1, 1]],
+            Group::Close => &[&[1, 0], &[1]],
         }
     }
 
@@ -68,8 +79,9 @@ impl Group {
             let mix: Vec<Vec<Post>> = lengths.iter().map(|p| p.iter().map(&mut post).collect()).collect();
             let key = |p: &Vec<Post>| p.iter().map(|p| (p.length, p.forced)).collect::<Vec<_>>();
             // Of mixes that differ only in which poster does what, the one whose posters are in order.
+            let closes_by_force = mix.iter().flatten().any(|p| p.closes() && p.forced);
             let alike = mix.windows(2).any(|two| two[0].len() == two[1].len() && key(&two[0]) > key(&two[1]));
-            if !alike {
+            if !alike && !closes_by_force {
                 mixes.push(mix);
             }
         }
@@ -95,11 +107,15 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Its name: what each poster posts (`F` forced, `l` lazy, a digit for several at once), the need and the
+    /// Its name: what each poster posts (`F` forced, `l` lazy, a digit for several at once, `C` closes), the need and the
     /// deadline.
     pub fn name(&self) -> String {
         let post = |p: &Post| {
-            let letter = if p.forced { "F" } else { "l" };
+            let letter = match (p.closes(), p.forced) {
+                (true, _) => return "C".to_owned(),
+                (_, true) => "F",
+                _ => "l",
+            };
             if p.length > 1 { format!("{}{letter}", p.length) } else { letter.to_owned() }
         };
         let posters: Vec<String> = self.posters.iter().map(|p| p.iter().map(post).collect()).collect();

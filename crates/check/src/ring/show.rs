@@ -39,6 +39,7 @@ impl State {
                 (_, At::Enter) => " queues itself on the futex",
                 (_, At::Asleep) => " wakes",
                 (_, At::Unpark) => " runs",
+                (_, At::Ended) => " has ended",
             };
             return format!("w{what}");
         };
@@ -48,6 +49,7 @@ impl State {
         let first = scenario.message(usize::from(at), call);
         let messages: Vec<String> = (first..first + post.length).map(|m| format!("m{m}")).collect();
         let what = match poster.pc {
+            Pc::Push if post.closes() => "closes the ring".into(),
             Pc::Push => format!("posts {}{}", messages.join(" and "), if post.forced { ", forced" } else { "" }),
             Pc::Link(_) => "links what it posted".into(),
             Pc::Count => "counts what it posted".into(),
@@ -85,18 +87,21 @@ impl State {
             Word::Nothing => String::new(),
             Word::Credit(credit) => format!(" credit {credit}"),
             Word::Futex(word, _) => format!(" {}", ["run", "parked", "claimed", "issued"][word.bits() as usize & 3]),
-            Word::Ring(word) => format!(" {word:?}"),
+            Word::Ring(word) if word.is_parked() => format!(" parked for {}", word.need()),
+            Word::Ring(word) => if word.need() > 0 { " issued".into() } else { " run".into() },
         };
         let waiter = match self.waiter.at {
             At::Asleep if self.sleeps() => "asleep",
             At::Asleep => "woken",
             _ => "up",
         };
+        let mut list = self.list(self.head).as_slice().to_vec();
+        list.reverse();
         let returned: Vec<u8> = (0..scenario.messages()).filter(|m| self.returned >> m & 1 == 1).collect();
         format!(
             "| list [{}]{} | w {waiter}{word}{}{} | returned {} | got {}",
-            names(self.list.as_slice()),
-            if self.forced { " F" } else { "" },
+            names(&list),
+            if self.head.is_forced() { " F" } else { "" },
             if self.queued { " queued" } else { "" },
             if self.token { " token" } else { "" },
             names(&returned),

@@ -2,6 +2,7 @@
 
 use super::property::Rule;
 use super::scenario::{MESSAGES_MAX, POSTERS_MAX, Scenario};
+use cmwq_core::completion::{HeadWord, RestWord};
 use cmwq_core::pool::WakeWord;
 
 /// Messages, in order.
@@ -34,7 +35,7 @@ pub(super) enum Pc {
     #[default]
     Push,
     /// Links what it has put at the head to what was there (broken form).
-    Link(Option<u8>),
+    Link(u8),
     /// Counts what it pushed, in another word (broken form).
     Count,
     /// Looks whether the waiter sleeps and whether it is due.
@@ -55,9 +56,10 @@ pub(super) struct Poster {
     /// The call it is in.
     pub(super) call: u8,
     pub(super) pc: Pc,
-    /// The length of the list its push made, and whether a forced message is in it.
-    pub(super) length: u8,
-    pub(super) forced: bool,
+    /// The head as its push made it.
+    pub(super) head: HeadWord,
+    /// The number it judges by where that is not in the head (broken form).
+    pub(super) count: u8,
     /// The waiter's word as it found or claimed it.
     pub(super) saw: Word,
 }
@@ -68,8 +70,8 @@ pub(super) enum At {
     /// Takes everything.
     #[default]
     Take,
-    /// Stores the list empty that it has loaded, of that many messages (broken form).
-    Clear(u8),
+    /// Stores the head empty that it has loaded (broken form).
+    Clear(HeadWord),
     /// Counts what it took, in another word (broken form).
     Discount,
     /// Says that it sleeps.
@@ -82,6 +84,8 @@ pub(super) enum At {
     Asleep,
     /// Says that it runs.
     Unpark,
+    /// Has found the ring closed and taken what was left.
+    Ended,
 }
 
 /// The waiter.
@@ -107,16 +111,17 @@ pub(super) enum Word {
     /// The wake word, and the need that was stored before it.
     Futex(WakeWord, u8),
     /// The ring's.
-    Ring(RingState),
+    Ring(RestWord),
 }
 
 /// What the explorer steps.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct State {
-    /// The list behind the head, oldest first, and whether a forced message was pushed since it was empty.
-    pub(super) list: Row,
-    pub(super) forced: bool,
-    /// Which messages are linked to what is behind them.
+    /// The head; message `m` is node `m + 1`.
+    pub(super) head: HeadWord,
+    /// The node below each message, 0 for none.
+    pub(super) below: [u8; MESSAGES_MAX],
+    /// Which messages are not yet linked (broken form).
     pub(super) unlinked: u8,
     /// The count of its own (broken form).
     pub(super) count: u8,
@@ -130,6 +135,8 @@ pub struct State {
     /// Messages whose post has returned.
     pub(super) returned: u8,
     pub(super) pushed: u8,
+    /// A close has returned.
+    pub(super) closed: bool,
     pub(super) taken: Row,
     /// A rule that a step broke.
     pub(super) broken: Option<(Rule, &'static str)>,
@@ -139,8 +146,8 @@ impl State {
     /// Nothing posted, the waiter about to wait.
     pub(super) fn first(scenario: &Scenario, word: Word) -> State {
         State {
-            list: Row::default(),
-            forced: false,
+            head: HeadWord::default(),
+            below: [0; MESSAGES_MAX],
             unlinked: 0,
             count: 0,
             word,
@@ -150,6 +157,7 @@ impl State {
             waiter: Waiter { timeouts: scenario.timeouts, ..Waiter::default() },
             returned: 0,
             pushed: 0,
+            closed: false,
             taken: Row::default(),
             broken: None,
         }
@@ -170,12 +178,40 @@ impl State {
         scenario.need.saturating_sub(self.waiter.have)
     }
 
-    /// Whether those of the messages on the list that `among` has are worth waking for.
+    /// The messages behind a head, newest first.
+    pub(super) fn list(&self, head: HeadWord) -> Row {
+        let mut list = Row::default();
+        let mut node = head.newest() as u8;
+        while node != 0 && list.as_slice().len() < MESSAGES_MAX {
+            list.push(node - 1);
+            node = self.below[usize::from(node) - 1];
+        }
+        list
+    }
+
+    /// Whether those of the messages on the list that `among` has are worth waking for, or the ring is closed.
     pub(super) fn is_due(&self, scenario: &Scenario, among: u8) -> bool {
-        let there = self.list.as_slice().iter().filter(|&&m| among >> m & 1 == 1);
+        let list = self.list(self.head);
+        let there = list.as_slice().iter().filter(|&&m| among >> m & 1 == 1);
         let enough = there.clone().count() >= usize::from(self.need(scenario));
-        let mut forced = there.clone().filter(|&&m| scenario.is_forced(m));
-        there.clone().next().is_some() && (enough || forced.next().is_some())
+        let forced = there.clone().any(|&m| scenario.is_forced(m));
+        self.closed || (there.count() > 0 && (enough || forced))
+    }
+
+    /// Forgets what can make no difference: epochs but for whether a word is of the present one.
+    pub(super) fn normalise(&mut self) {
+        let now = self.word.epoch();
+        for poster in &mut self.posters {
+            let same = poster.saw.epoch() == now;
+            poster.saw = poster.saw.rebased(u64::from(same));
+        }
+        self.word = self.word.rebased(1);
+        let held = self.list(self.head);
+        for message in 0..MESSAGES_MAX as u8 {
+            if !held.contains(message) {
+                self.below[usize::from(message)] = 0;
+            }
+        }
     }
 
     pub(super) fn break_rule(&mut self, rule: Rule, what: &'static str) {
@@ -183,28 +219,38 @@ impl State {
     }
 }
 
-/// TEMP.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct RingState {
-    epoch: u8,
-    need: u8,
-    phase: u8,
-}
+const WAKE_EPOCH: u32 = 2;
+const REST_EPOCH: u32 = 21;
 
-impl RingState {
-    pub(super) fn is_parked(self) -> bool {
-        self.phase == 1
+impl Word {
+    /// How many messages the waiter waits for.
+    pub(super) fn need(self) -> u32 {
+        match self {
+            Word::Nothing => 0,
+            Word::Credit(need) | Word::Futex(_, need) => u32::from(need),
+            Word::Ring(word) => word.need(),
+        }
     }
-    pub(super) fn need(self) -> u8 {
-        self.need
+
+    fn epoch(self) -> u64 {
+        match self {
+            Word::Futex(word, _) => u64::from(word.bits() >> WAKE_EPOCH),
+            Word::Ring(word) => word.bits() >> REST_EPOCH,
+            Word::Nothing | Word::Credit(_) => 0,
+        }
     }
-    pub(super) fn park(self, need: u8) -> RingState {
-        RingState { epoch: self.epoch + 1, need, phase: 1 }
-    }
-    pub(super) fn resume(self) -> RingState {
-        RingState { phase: 0, ..self }
-    }
-    pub(super) fn issued(self, saw: RingState) -> RingState {
-        if self == saw && self.phase == 1 { RingState { phase: 2, ..self } } else { self }
+
+    fn rebased(self, epoch: u64) -> Word {
+        match self {
+            Word::Futex(word, need) => {
+                let state = word.bits() & ((1 << WAKE_EPOCH) - 1);
+                Word::Futex(WakeWord::from_bits(state | (epoch as u32) << WAKE_EPOCH), need)
+            }
+            Word::Ring(word) => {
+                let state = word.bits() & ((1 << REST_EPOCH) - 1);
+                Word::Ring(RestWord::from_bits(state | epoch << REST_EPOCH))
+            }
+            other => other,
+        }
     }
 }

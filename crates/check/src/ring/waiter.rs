@@ -2,8 +2,9 @@
 
 use super::property::{Reached, Reaches, Rule};
 use super::scenario::Scenario;
-use super::state::{At, Row, State, Word};
+use super::state::{At, State, Word};
 use super::variant::Variant;
+use cmwq_core::completion::{HeadWord, Rester};
 
 /// The waiter about to take its next step.
 pub(super) struct Wait<'a> {
@@ -11,14 +12,6 @@ pub(super) struct Wait<'a> {
     pub(super) variant: Variant,
     pub(super) reached: &'a Reaches,
     pub(super) state: &'a mut State,
-}
-
-impl State {
-    /// How many messages can be reached: those before the first that is linked to nothing.
-    fn reachable(&self) -> usize {
-        let messages = self.list.as_slice();
-        messages.iter().position(|&m| self.unlinked >> m & 1 == 1).unwrap_or(messages.len())
-    }
 }
 
 impl Wait<'_> {
@@ -34,17 +27,18 @@ impl Wait<'_> {
     pub(super) fn step(&mut self, expires: bool) {
         match self.state.waiter.at {
             At::Take if self.is(Variant::TakeInTwo) => {
-                let seen = self.state.list.as_slice().len() as u8;
+                let seen = self.state.head;
                 self.goto(At::Clear(seen));
             }
+            // Behind a message that is not linked nothing can be reached.
+            At::Take if self.state.unlinked != 0 => self.judge(),
             At::Take => {
-                let reachable = self.state.reachable();
-                self.take(reachable);
+                let taken = self.state.head.take().apply(&mut self.state.head);
+                self.take(taken);
             }
             At::Clear(seen) => {
-                self.take(usize::from(seen));
-                self.state.list = Row::default();
-                self.state.forced = false;
+                self.state.head = HeadWord::from_bits(self.state.head.bits() & HeadWord::KEPT);
+                self.take(seen);
             }
             At::Discount => {
                 self.state.count = 0;
@@ -58,40 +52,33 @@ impl Wait<'_> {
                 self.resume();
                 self.goto(At::Take);
             }
+            At::Ended => unreachable!("it takes no step"),
         }
     }
 
-    /// One step on the head: the oldest so many messages are the waiter's, in the order of their posts.
-    fn take(&mut self, count: usize) {
-        let mut taken = self.state.list.as_slice()[..count].to_vec();
-        let mut left = Row::default();
-        self.state.list.as_slice()[count..].iter().for_each(|&m| left.push(m));
-        self.state.list = left;
-        let forced = self.state.forced && count > 0;
-        self.state.forced &= !left.as_slice().is_empty();
-        let posters = |m: &u8| self.scenario.poster_of(*m);
-        if taken.windows(2).any(|two| posters(&two[0]) == posters(&two[1])) {
+    /// T1, one step on the head: what was there is the waiter's, in the order of the posts.
+    fn take(&mut self, seen: HeadWord) {
+        let mut taken = self.state.list(seen).as_slice().to_vec();
+        let poster = |m: &u8| self.scenario.poster_of(*m);
+        if taken.windows(2).any(|two| poster(&two[0]) == poster(&two[1])) {
             self.reached.mark(Reached::TwoInOneTake);
         }
-        if self.is(Variant::Unreversed) {
+        if !self.is(Variant::Unreversed) {
             taken.reverse();
         }
-        for message in taken {
-            self.deliver(message);
-            self.state.waiter.have += 1;
-        }
-        let all = self.scenario.messages();
-        if self.state.taken.as_slice().len() == usize::from(all) {
+        self.state.waiter.have += taken.len() as u8;
+        taken.into_iter().for_each(|message| self.deliver(message));
+        if self.state.taken.as_slice().len() == usize::from(self.scenario.messages()) {
             self.reached.mark(Reached::AllTaken);
         }
-        if forced {
+        if seen.is_forced() {
             // As for a wait that is over: the caller has something to do at once.
-            self.state.waiter.have = self.state.waiter.have.max(self.scenario.need);
+            self.state.waiter.have = self.scenario.need;
         }
-        if self.is(Variant::CountApart) {
-            self.goto(At::Discount);
-        } else {
-            self.judge();
+        match seen.is_closed() {
+            true => self.goto(At::Ended),
+            false if self.is(Variant::CountApart) => self.goto(At::Discount),
+            false => self.judge(),
         }
     }
 
@@ -113,10 +100,8 @@ impl Wait<'_> {
         let waiter = &mut self.state.waiter;
         if waiter.have >= self.scenario.need || waiter.timed_out {
             (waiter.have, waiter.timed_out) = (0, false);
-            self.goto(At::Take);
-            if self.state.list.as_slice().is_empty() {
-                self.goto(At::Park);
-            }
+            let more = self.state.head.newest() != 0 && self.state.unlinked == 0;
+            self.goto(if more { At::Take } else { At::Park });
         } else {
             self.goto(At::Park);
         }
@@ -125,6 +110,7 @@ impl Wait<'_> {
         }
     }
 
+    /// T2.
     fn park(&mut self) {
         let need = self.state.need(self.scenario);
         match &mut self.state.word {
@@ -134,26 +120,27 @@ impl Wait<'_> {
                 word.announce().apply(word);
                 *stored = need;
             }
-            Word::Ring(word) => *word = word.park(need),
+            Word::Ring(word) => word.park(need.into(), Rester::Thread).apply(word),
         }
         self.goto(if self.is(Variant::NoSecondLook) { At::Asleep } else { At::SecondLook });
     }
 
+    /// T3.
     fn second_look(&mut self) {
-        let (length, forced) = match self.variant {
-            Variant::CountApart => (self.state.count, self.state.forced),
-            Variant::PushInTwo => (self.state.reachable() as u8, self.state.forced && self.state.reachable() > 0),
-            _ => (self.state.list.as_slice().len() as u8, self.state.forced),
+        let head = self.state.head;
+        let need = u32::from(self.state.need(self.scenario));
+        let due = match self.variant {
+            Variant::CountApart => head.is_forced() || head.is_closed() || u32::from(self.state.count) >= need,
+            _ => head.is_due(need) && self.state.unlinked == 0,
         };
-        let need = self.state.need(self.scenario);
-        if forced || length >= need {
+        if due {
             self.reached.mark(Reached::SecondLook);
-            self.goto(At::Unpark);
-        } else if self.is(Variant::HelpedFutex) {
-            self.goto(At::Enter);
-        } else {
-            self.goto(At::Asleep);
         }
+        self.goto(match due {
+            true => At::Unpark,
+            false if self.is(Variant::HelpedFutex) => At::Enter,
+            false => At::Asleep,
+        });
     }
 
     /// The system queues the waiter unless its word has changed since it parked.
@@ -175,8 +162,7 @@ impl Wait<'_> {
         } else {
             self.reached.mark(Reached::Woken);
             self.state.token = false;
-            let need = self.state.need(self.scenario);
-            if !self.state.forced && self.state.list.as_slice().len() < usize::from(need) {
+            if !self.state.head.is_due(self.state.need(self.scenario).into()) {
                 self.reached.mark(Reached::SpuriousPass);
             }
         }
@@ -193,7 +179,7 @@ impl Wait<'_> {
             Word::Nothing => {}
             Word::Credit(credit) => *credit = 0,
             Word::Futex(word, _) => word.resume().apply(word),
-            Word::Ring(word) => *word = word.resume(),
+            Word::Ring(word) => word.resume().apply(word),
         }
     }
 }
