@@ -32,18 +32,21 @@ pub const fn expected(variant: Variant) -> Verdict {
         ),
         Variant::Cmwq => (&[], "a post returns when the waiter runs, or when somebody's write has returned"),
         Variant::NoSecondLook => (&[Rule::NoLost], "a post between the take and the parking is unseen"),
-        Variant::MarkFirst => (&[Rule::NotHeldBack], "the mark tells others of a write that has not been made"),
+        Variant::MarkFirst => {
+            (&[Rule::NotHeldBack], "the mark tells others of a write that has not been made")
+        }
         Variant::EpochIgnored => (&[Rule::NoLost], "a late mark silences a later sleep"),
-        Variant::EmptyDecides => (
-            &[Rule::NotHeldBack],
-            "whoever comes second relies on the first, and the first on being enough",
-        ),
+        Variant::EmptyDecides => {
+            (&[Rule::NotHeldBack], "whoever comes second relies on the first, and the first on being enough")
+        }
         Variant::UnparkedEarly => (&[Rule::NotHeldBack], "it is a claim that hides the sleeper"),
         Variant::CountApart => (&[Rule::NoLost], "the number does not belong to the list it is read with"),
         Variant::ForcedUntold => (&[Rule::NoLost], "the second look cannot see that a message is forced"),
         Variant::TakeInTwo => (&[Rule::ExactlyOnce], "a push between the two is overwritten"),
         Variant::Unreversed => (&[Rule::Order], "the list hangs newest first"),
-        Variant::PushInTwo => (&[Rule::NotHeldBack], "behind a message that is not linked nothing can be reached"),
+        Variant::PushInTwo => {
+            (&[Rule::NotHeldBack], "behind a message that is not linked nothing can be reached")
+        }
     };
     Verdict { broken, reason }
 }

@@ -1,11 +1,11 @@
 //! Exploring scenarios to the end, and what came of it.
 
+use super::expected::expected;
 use super::model::{Act, RingModel};
 use super::property::{Reached, Rule};
 use super::scenario::Scenario;
 use super::state::State;
 use super::variant::Variant;
-use super::expected::expected;
 use stateright::{Checker, HasDiscoveries, Model};
 use std::time::{Duration, Instant};
 

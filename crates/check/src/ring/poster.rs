@@ -68,7 +68,9 @@ impl Drive<'_> {
                 self.goto(Pc::Link(first));
             }
             Variant::CountApart if !post.closes() => self.goto(Pc::Count),
-            Variant::EmptyDecides | Variant::CreditEventfdWaiter if !was_empty && !post.closes() => self.done(),
+            Variant::EmptyDecides | Variant::CreditEventfdWaiter if !was_empty && !post.closes() => {
+                self.done()
+            }
             Variant::CreditEventfdWaiter => self.goto(Pc::Issue),
             _ => self.goto(Pc::Look),
         }
@@ -226,7 +228,10 @@ impl Drive<'_> {
         *me = Poster { call: me.call + 1, ..Poster::default() };
         let is_owed = |p: &Poster| matches!(p.pc, Pc::Claim | Pc::Issue | Pc::Wake);
         let beside = self.state.posters.iter().any(is_owed);
-        if beside && self.state.waiter.at == At::Asleep && self.state.is_due(self.scenario, self.state.returned) {
+        if beside
+            && self.state.waiter.at == At::Asleep
+            && self.state.is_due(self.scenario, self.state.returned)
+        {
             self.reached.mark(Reached::ReturnedBesideOwed);
         }
     }

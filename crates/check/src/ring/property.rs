@@ -128,8 +128,11 @@ impl State {
                     let pc = self.posters[p].pc;
                     variant == Variant::CreditNopreempt && matches!(pc, Pc::Look | Pc::Claim | Pc::Issue)
                 };
-                let held = self.sleeps() && self.is_due(scenario, self.returned) && !posters().any(cannot_stop);
-                held.then_some("posts have returned and the waiter sleeps: they wait for a poster that may have stopped")
+                let held =
+                    self.sleeps() && self.is_due(scenario, self.returned) && !posters().any(cannot_stop);
+                held.then_some(
+                    "posts have returned and the waiter sleeps: they wait for a poster that may have stopped",
+                )
             }
             Rule::ExactlyOnce => {
                 let list = self.list(self.head);

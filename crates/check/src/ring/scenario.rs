@@ -131,7 +131,10 @@ impl Scenario {
 
     /// Who posts a message.
     pub(super) fn poster_of(&self, message: u8) -> usize {
-        (0..self.posters.len()).rev().find(|&p| self.message(p, 0) <= message).expect("messages begin at zero")
+        (0..self.posters.len())
+            .rev()
+            .find(|&p| self.message(p, 0) <= message)
+            .expect("messages begin at zero")
     }
 
     /// Messages altogether.

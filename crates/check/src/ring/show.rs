@@ -50,7 +50,9 @@ impl State {
         let messages: Vec<String> = (first..first + post.length).map(|m| format!("m{m}")).collect();
         let what = match poster.pc {
             Pc::Push if post.closes() => "closes the ring".into(),
-            Pc::Push => format!("posts {}{}", messages.join(" and "), if post.forced { ", forced" } else { "" }),
+            Pc::Push => {
+                format!("posts {}{}", messages.join(" and "), if post.forced { ", forced" } else { "" })
+            }
             Pc::Link(_) => "links what it posted".into(),
             Pc::Count => "counts what it posted".into(),
             Pc::Look => "looks at the waiter's word".into(),
@@ -86,9 +88,17 @@ impl State {
         let word = match self.word {
             Word::Nothing => String::new(),
             Word::Credit(credit) => format!(" credit {credit}"),
-            Word::Futex(word, _) => format!(" {}", ["run", "parked", "claimed", "issued"][word.bits() as usize & 3]),
+            Word::Futex(word, _) => {
+                format!(" {}", ["run", "parked", "claimed", "issued"][word.bits() as usize & 3])
+            }
             Word::Ring(word) if word.is_parked() => format!(" parked for {}", word.need()),
-            Word::Ring(word) => if word.need() > 0 { " issued".into() } else { " run".into() },
+            Word::Ring(word) => {
+                if word.need() > 0 {
+                    " issued".into()
+                } else {
+                    " run".into()
+                }
+            }
         };
         let waiter = match self.waiter.at {
             At::Asleep if self.sleeps() => "asleep",

@@ -130,7 +130,9 @@ impl Wait<'_> {
         let head = self.state.head;
         let need = u32::from(self.state.need(self.scenario));
         let due = match self.variant {
-            Variant::CountApart => head.is_forced() || head.is_closed() || u32::from(self.state.count) >= need,
+            Variant::CountApart => {
+                head.is_forced() || head.is_closed() || u32::from(self.state.count) >= need
+            }
             _ => head.is_due(need) && self.state.unlinked == 0,
         };
         if due {

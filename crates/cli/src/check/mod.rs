@@ -1,5 +1,6 @@
 //! `cmwq check`: explores the protocols of the work queue and says which promises hold.
 
+mod ring;
 mod table;
 
 use std::process::ExitCode;
@@ -20,6 +21,7 @@ pub(crate) struct Arguments {
 #[derive(clap::Subcommand)]
 enum Protocol {
     Seam(SeamArguments),
+    Ring(ring::RingArguments),
 }
 
 /// The seam between submission without a lock and the core under its lock: words, core and threads that may stop
@@ -73,8 +75,10 @@ impl Outcome {
 const THREADS_MAX: usize = 1024;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
-    let Protocol::Seam(seam) = &arguments.protocol;
-    run_seam(seam)
+    match &arguments.protocol {
+        Protocol::Seam(seam) => run_seam(seam),
+        Protocol::Ring(ring) => ring::run(ring),
+    }
 }
 
 fn run_seam(arguments: &SeamArguments) -> Result<Outcome, Failure> {
