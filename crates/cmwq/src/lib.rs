@@ -40,6 +40,7 @@ mod worker;
 pub mod bench;
 
 pub use cmwq_core::pool::{ClaimPolicy, CoverPolicy};
+pub use cmwq_core::work::Enable;
 pub use cmwq_sys::topology::{Scope, Topology};
 pub use engine::{BuildError, BuildErrorKind, Engine, EngineBuilder, EngineEvent};
 pub use item::{FlushError, JoinError, JoinHandle, Work};

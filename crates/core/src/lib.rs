@@ -21,5 +21,6 @@ pub mod step;
 #[cfg(test)]
 mod testing;
 pub mod time;
+pub mod timer;
 pub mod work;
 pub mod worker;

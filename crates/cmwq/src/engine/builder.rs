@@ -168,6 +168,7 @@ impl EngineBuilder {
             setup,
             pools: Lock::new(Registry::default()),
             manager,
+            timers: Arc::default(),
             threads: Lock::new(HashMap::new()),
             queue_names: Lock::new(HashMap::new()),
             panics: Counter::default(),

@@ -6,12 +6,14 @@ mod event;
 mod manager;
 mod shutdown;
 mod summons;
+mod timers;
 
 pub use builder::{BuildError, BuildErrorKind, EngineBuilder};
 pub use event::EngineEvent;
 pub(crate) use manager::Manager;
 pub(crate) use shutdown::Orphan;
 pub(crate) use summons::Summons;
+pub(crate) use timers::{Delayed, Timers};
 
 use crate::pool::{Pool, PoolKey, PoolSetup, Registry, Shape, WakeVia};
 use crate::queue::QueueBuilder;
@@ -49,6 +51,8 @@ pub(crate) struct Shared {
     /// E.
     pools: Lock<Registry, LinuxFutex>,
     pub(crate) manager: Manager,
+    /// By its own lock.
+    pub(crate) timers: Arc<Timers>,
     /// E: threads that nobody has waited for; a few of them may have ended.
     pub(crate) threads: Lock<HashMap<ThreadId, JoinHandle<()>>, LinuxFutex>,
     /// E: names of queues, for diagnostics.

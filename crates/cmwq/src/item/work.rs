@@ -1,5 +1,6 @@
 //! Works: items that can be queued again and again.
 
+use super::cancel::Arming;
 use super::guard::{Payload, discard, quietly};
 use super::header::{Header, VTable};
 use crate::engine::EngineEvent;
@@ -33,6 +34,8 @@ struct Inner<F> {
     /// What the last panicking run carried, until a flush takes it.
     panic: Lock<Option<Payload>, LinuxFutex>,
     wait: WaitPolicy,
+    /// Its timer; out of date unless the item is delayed. The lock comes before that of the timers.
+    arming: Lock<Option<Arming>, LinuxFutex>,
     created: &'static Location<'static>,
     /// Touched by the one run at a time.
     function: UnsafeCell<F>,
@@ -60,6 +63,7 @@ impl Work {
             header: Header::new(const { &VTable::of_work::<F>() }, WorkWord::IDLE, 1, created),
             panic: Lock::new(None),
             wait: WaitPolicy::default(),
+            arming: Lock::new(None),
             created,
             function: UnsafeCell::new(function),
         });
@@ -70,9 +74,26 @@ impl Work {
         self.header
     }
 
-    fn head(&self) -> &Header {
+    pub(super) fn head(&self) -> &Header {
         // SAFETY: W5: this handle's reference keeps it alive.
         unsafe { self.header.as_ref() }
+    }
+
+    pub(crate) fn arming(&self) -> &Lock<Option<Arming>, LinuxFutex> {
+        &self.shared().arming
+    }
+
+    /// Keeps a reference alive that is an item's pending instance's.
+    pub(super) fn into_pending(self) {
+        std::mem::forget(self);
+    }
+
+    /// A handle from the pending instance's reference.
+    ///
+    /// # Safety
+    /// W1 one claimer: the instance is the caller's, who gives away its reference.
+    pub(crate) unsafe fn from_pending(item: NonNull<Header>) -> Work {
+        Work { header: item }
     }
 
     /// The part that does not depend on the function's type.
@@ -99,7 +120,7 @@ impl Work {
 
     /// Waits until the instance that is pending now has ended; if none is, the one that runs. Later instances are
     /// not waited
-    /// for. `false`: it was neither pending nor running.
+    /// for. A delayed one is queued now. `false`: it was neither pending nor running.
     ///
     /// # Context
     /// Blocks; needs the progress of the queue the work was submitted to. Counts as blocking inside an item.
@@ -112,6 +133,7 @@ impl Work {
         if current_item() == Some(self.header) {
             return Err(FlushError::WouldDeadlock);
         }
+        self.queue_now();
         let word = &self.head().word;
         let waited = match word.flush_target() {
             FlushTarget::Idle => false,
@@ -127,7 +149,7 @@ impl Work {
         }
     }
 
-    fn wait_until(&self, target: u32) {
+    pub(super) fn wait_until(&self, target: u32) {
         let word = &self.head().word;
         if spin_here(self.shared().wait, || word.read().has_ended(target)) {
             return;

@@ -1,6 +1,7 @@
 //! Pools: threads that share a worklist.
 
 mod cells;
+mod directory;
 mod hold;
 mod leased;
 mod links;
@@ -12,6 +13,7 @@ mod shape;
 
 pub use cells::WakeVia;
 pub(crate) use cells::{Backend, WorkerCell};
+pub(crate) use directory::withdraw;
 pub(crate) use hold::{Filled, Hold, Linger};
 pub(crate) use near::Near;
 pub(crate) use node::{Membership, Node};
@@ -199,6 +201,8 @@ impl Pool {
         let address = pwq.address();
         pwq.message.pwq.set(Some(address));
         pwqs.push((pwq, true));
+        drop(guard);
+        directory::enter(address, &self.this);
         address
     }
 

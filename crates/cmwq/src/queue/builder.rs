@@ -129,6 +129,7 @@ impl QueueBuilder {
             slots,
             joints,
             limits,
+            has_delayed: AtomicU32::new(0),
             engine: Arc::downgrade(&shared),
         });
         Ok(Queue { owner: Arc::new(Owner { inner, engine: self.engine }) })

@@ -84,6 +84,7 @@ impl Queue {
 impl QueueInner {
     pub(crate) fn begin_destroy(&self) {
         self.word.update(QueueWord::destroy);
+        self.drop_delayed();
     }
 
     /// Where the items were submitted that run now.

@@ -48,6 +48,8 @@ pub(crate) struct QueueInner {
     pub(crate) joints: Box<[Joint]>,
     /// How many items may be active.
     pub(super) limits: super::limits::Limits,
+    /// W: whether an item has ever been delayed.
+    pub(super) has_delayed: AtomicU32,
     pub(crate) engine: Weak<Shared>,
 }
 
@@ -62,6 +64,11 @@ impl QueueInner {
     pub(crate) fn here(&self) -> Slot {
         let cpu = current_cpu() as usize;
         if cpu < self.slots.len() { self.slots[cpu] } else { self.slots[cpu % self.slots.len()] }
+    }
+
+    /// The slot of a CPU, if the engine uses it.
+    pub(crate) fn slot_of(&self, cpu: u32) -> Option<Slot> {
+        self.slots.get(cpu as usize).copied().filter(|slot| slot.usable)
     }
 
     /// Whether the calling thread is inside an item of this queue.

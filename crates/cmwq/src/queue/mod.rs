@@ -1,6 +1,7 @@
 //! Queues: where items are submitted, and how one waits for them.
 
 mod builder;
+mod delayed;
 mod destroy;
 mod flush;
 mod inner;
@@ -13,7 +14,7 @@ pub use builder::QueueBuilder;
 pub use destroy::StillRunning;
 pub use flush::WaitError;
 pub(crate) use flush::{spin_here, spin_near};
-pub(crate) use inner::QueueInner;
+pub(crate) use inner::{QueueInner, Slot};
 pub use limits::LimitError;
 pub(crate) use scope::Open;
 pub use scope::{Scope, ScopedJoinHandle};
