@@ -52,8 +52,8 @@ pub const fn expected(variant: Variant) -> Verdict {
 }
 
 impl Verdict {
-    /// What came out otherwise than expected, in words; empty if nothing did. `all`: every scenario was explored, so that
-    /// whatever is to be found has been met.
+    /// What came out otherwise than expected, in words; empty if nothing did. `all`: every scenario was explored, so
+    /// that whatever is to be found has been met.
     pub fn surprises(&self, report: &Report, all: bool) -> Vec<String> {
         let mut surprises = Vec::new();
         for rule in Rule::ALL {

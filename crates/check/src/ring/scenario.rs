@@ -107,8 +107,8 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Its name: what each poster posts (`F` forced, `l` lazy, a digit for several at once, `C` closes), the need and the
-    /// deadline.
+    /// Its name: what each poster posts (`F` forced, `l` lazy, a digit for several at once, `C` closes), the need
+    /// and the deadline.
     pub fn name(&self) -> String {
         let post = |p: &Post| {
             let letter = match (p.closes(), p.forced) {

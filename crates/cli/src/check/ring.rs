@@ -11,8 +11,8 @@ use crate::output::{self, Failure, JsonTarget};
 /// The completion ring: posters that may stop for ever at any step, one waiter, and the rules by which it is woken.
 #[derive(clap::Args)]
 pub(crate) struct RingArguments {
-    /// The rule to explore: credit, credit-nopreempt, credit-eventfd-waiter, helped-futex, cmwq (the one that ships), or
-    /// one of its broken forms; `all` are explored without
+    /// The rule to explore: credit, credit-nopreempt, credit-eventfd-waiter, helped-futex, cmwq (the one that ships),
+    /// or one of its broken forms; `all` are explored without
     #[arg(long, value_name = "ID", default_value = "all")]
     variant: String,
     /// The shape: 2x2 (posters by posts), 3x1, chain, close, or `all`
