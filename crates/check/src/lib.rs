@@ -4,5 +4,6 @@
 //! interleaving of which is explored.
 #![forbid(unsafe_code)]
 
+pub mod kick;
 pub mod ring;
 pub mod seam;

@@ -51,7 +51,13 @@ impl WorkCell {
     /// Claims the item. Never blocks.
     #[inline]
     pub fn submit(&self) -> Submit {
-        self.update(self.read_bits(), WorkWord::submit)
+        // Ordering: relaxed: only what to expect; the exchange acquires and releases, also for a refusal; see `update`.
+        self.update(self.word.load(Ordering::Relaxed), WorkWord::submit)
+    }
+
+    /// Refuses a submission if the item is pending; see [`WorkWord::confirm_pending`]. Never blocks.
+    pub fn confirm_pending(&self) -> bool {
+        self.update(self.read_bits(), WorkWord::confirm_pending)
     }
 
     /// Leaves the claimed next instance to the finisher, if there still is one. Never blocks.

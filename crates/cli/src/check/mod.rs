@@ -1,5 +1,6 @@
 //! `cmwq check`: explores the protocols of the work queue and says which promises hold.
 
+mod kick;
 mod ring;
 mod table;
 
@@ -13,13 +14,18 @@ use crate::output::{self, Failure};
 
 /// Explore every interleaving of a protocol, and say which rules hold.
 #[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {
+    /// Without one, `kick`
     #[command(subcommand)]
-    protocol: Protocol,
+    protocol: Option<Protocol>,
+    #[command(flatten)]
+    kick: kick::KickArguments,
 }
 
 #[derive(clap::Subcommand)]
 enum Protocol {
+    Kick(kick::KickArguments),
     Seam(SeamArguments),
     Ring(ring::RingArguments),
 }
@@ -76,8 +82,10 @@ const THREADS_MAX: usize = 1024;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     match &arguments.protocol {
-        Protocol::Seam(seam) => run_seam(seam),
-        Protocol::Ring(ring) => ring::run(ring),
+        None => kick::run(&arguments.kick),
+        Some(Protocol::Kick(kick)) => kick::run(kick),
+        Some(Protocol::Seam(seam)) => run_seam(seam),
+        Some(Protocol::Ring(ring)) => ring::run(ring),
     }
 }
 
@@ -85,15 +93,7 @@ fn run_seam(arguments: &SeamArguments) -> Result<Outcome, Failure> {
     let configs = configs(arguments)?;
     let variants = variants(arguments)?;
     let claims = claims(arguments)?;
-    if arguments.threads == 0 {
-        return Err(Failure::input("--threads 0: at least one thread explores"));
-    }
-    if arguments.threads > THREADS_MAX {
-        let threads = arguments.threads;
-        return Err(Failure::input(format!(
-            "--threads {threads}: at most {THREADS_MAX}; one a CPU is enough"
-        )));
-    }
+    check_threads(arguments.threads)?;
     let mut sound = true;
     if arguments.variant.is_none() {
         for (claim, policy) in claims {
@@ -170,6 +170,18 @@ fn claims(arguments: &SeamArguments) -> Result<Vec<(&'static str, ClaimPolicy)>,
     let names: Vec<&str> = ClaimPolicy::ALL.iter().map(|(name, _)| *name).collect();
     let found = ClaimPolicy::ALL.into_iter().find(|(name, _)| *name == arguments.claim);
     found.map(|policy| vec![policy]).ok_or_else(|| unknown("claim policy", &arguments.claim, &names))
+}
+
+fn check_threads(threads: usize) -> Result<(), Failure> {
+    if threads == 0 {
+        return Err(Failure::input("--threads 0: at least one thread explores"));
+    }
+    if threads > THREADS_MAX {
+        return Err(Failure::input(format!(
+            "--threads {threads}: at most {THREADS_MAX}; one a CPU is enough"
+        )));
+    }
+    Ok(())
 }
 
 fn unknown(what: &str, name: &str, names: &[&str]) -> Failure {

@@ -80,6 +80,7 @@ impl Pool {
 
 /// The body of the manager thread.
 pub(super) fn run(engine: &Arc<Shared>) {
+    cmwq_sys::thread::sleep_exactly();
     let manager = &engine.manager;
     loop {
         // Announce, then look, then sleep: whoever asks after the look finds the announcement and wakes us.

@@ -10,7 +10,7 @@ use super::work::Work;
 use crate::engine::{Delayed, Timers};
 use crate::pool::withdraw;
 use crate::queue::WaitError;
-use crate::worker::{blocking, current_item};
+use crate::worker::{blocking, current_item, own_cycle};
 use cmwq_core::timer::TimerKey;
 use cmwq_core::work::{Enable, Submit};
 use cmwq_sys::futex::wake_all_at;
@@ -52,7 +52,8 @@ impl Work {
     /// Blocks until the run has ended; needs no other progress than that run's. Counts as blocking inside an item.
     ///
     /// # Errors
-    /// [`WaitError::WouldDeadlock`] inside the work's own function; nothing is changed.
+    /// [`WaitError::WouldDeadlock`] inside the work's own function; nothing is changed. And inside an item for
+    /// which the run waits: the pending instance has been taken back then, though nobody has waited for the run.
     pub fn cancel_sync(&self) -> Result<bool, WaitError> {
         self.refuse_own()?;
         let mut pause = Pause::default();
@@ -61,9 +62,9 @@ impl Work {
             pause.wait();
         }
         let taken = self.cancel();
-        self.wait_for_run();
+        let waited = self.wait_for_run();
         let _ = self.head().word.enable();
-        Ok(taken)
+        waited.map(|()| taken)
     }
 
     /// Refuses submissions until as many [`Work::enable`]s as disables have been called, and takes back the pending
@@ -85,15 +86,15 @@ impl Work {
     /// As for [`Work::cancel_sync`].
     ///
     /// # Errors
-    /// [`WaitError::WouldDeadlock`] inside the work's own function; nothing is changed.
+    /// [`WaitError::WouldDeadlock`] inside the work's own function; nothing is changed. And inside an item for
+    /// which the run waits: the pending instance has been taken back then, though nobody has waited for the run.
     ///
     /// # Panics
     /// As for [`Work::disable`].
     pub fn disable_sync(&self) -> Result<bool, WaitError> {
         self.refuse_own()?;
         let taken = self.disable();
-        self.wait_for_run();
-        Ok(taken)
+        self.wait_for_run().map(|()| taken)
     }
 
     /// Takes back one disable. What was refused or taken back meanwhile is not made up for: see
@@ -112,13 +113,17 @@ impl Work {
     }
 
     fn refuse_own(&self) -> Result<(), WaitError> {
-        if current_item() == Some(self.header()) { Err(WaitError::WouldDeadlock) } else { Ok(()) }
+        if current_item() == Some(self.header()) {
+            Err(WaitError::WouldDeadlock(own_cycle()))
+        } else {
+            Ok(())
+        }
     }
 
-    fn wait_for_run(&self) {
-        if let Some(target) = self.head().word.read().running_target() {
-            self.wait_until(target);
-        }
+    /// Waits for the run that is under way.
+    fn wait_for_run(&self) -> Result<(), WaitError> {
+        let Some(target) = self.head().word.read().running_target() else { return Ok(()) };
+        self.wait_until(target).map_err(WaitError::WouldDeadlock)
     }
 
     /// Takes the pending instance from wherever it is. `true`: PENDING and its reference are the caller's.
@@ -156,6 +161,8 @@ impl Work {
         let pwq = unsafe { pwq.as_ref() };
         // The arrival's end may be the last thing the queue, and the engine, wait for.
         let _alive = pwq.pool().this.upgrade();
+        // SAFETY: the instance is ours, and its arrival has not ended.
+        unsafe { pwq.make_room() };
         pwq.depart(usize::from(head.slot.get()), 1);
     }
 

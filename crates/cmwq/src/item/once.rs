@@ -7,7 +7,7 @@
 use super::guard::{Payload, discard, quietly};
 use super::header::{Header, VTable};
 use crate::queue::{Open, Refusal, spin_near};
-use crate::worker::{Runner, WaitPolicy, blocking};
+use crate::worker::{Cycle, Runner, Wait, WaitPolicy, begin_wait, blocking};
 use cmwq_core::work::WorkWord;
 use cmwq_ring::{Futex, JoinCell, Polled};
 use cmwq_sys::futex::LinuxFutex;
@@ -29,6 +29,8 @@ pub enum JoinError {
     Panicked(Box<dyn std::any::Any + Send + 'static>),
     /// The queue refused the closure, which never ran.
     Refused(Refusal),
+    /// The caller is inside an item that has to go on before the closure can end. The closure is detached.
+    WouldDeadlock(Cycle),
 }
 
 impl fmt::Debug for JoinError {
@@ -36,6 +38,7 @@ impl fmt::Debug for JoinError {
         match self {
             JoinError::Panicked(_) => f.write_str("Panicked(..)"),
             JoinError::Refused(refusal) => f.debug_tuple("Refused").field(refusal).finish(),
+            JoinError::WouldDeadlock(cycle) => f.debug_tuple("WouldDeadlock").field(cycle).finish(),
         }
     }
 }
@@ -45,6 +48,7 @@ impl fmt::Display for JoinError {
         match self {
             JoinError::Panicked(_) => f.write_str("the closure panicked"),
             JoinError::Refused(refusal) => write!(f, "the closure was not queued: {refusal}"),
+            JoinError::WouldDeadlock(cycle) => write!(f, "the wait would never end: {cycle}"),
         }
     }
 }
@@ -224,12 +228,12 @@ impl<T> JoinHandle<T> {
     /// Blocks; needs the progress of the queue. Inside an item it counts as blocking.
     ///
     /// # Errors
-    /// [`JoinError`] when the closure panicked or was refused.
+    /// [`JoinError`] when the closure panicked or was refused, or could not end before the calling item has.
     pub fn join(mut self) -> Result<T, JoinError> {
         if let Some(front) = self.front()
             && !spin_near(front.wait, front.header.near.get().is_here(), || front.join.is_done())
         {
-            front.sleep();
+            front.sleep().map_err(JoinError::WouldDeadlock)?;
         }
         self.take()
     }
@@ -253,14 +257,17 @@ impl<T> JoinHandle<T> {
 }
 
 impl<T> Front<T> {
-    fn sleep(&self) {
+    fn sleep(&self) -> Result<(), Cycle> {
+        let is_done = || self.join.is_done();
+        let _waiting = begin_wait(&Wait::Item(NonNull::from(&self.header), &is_done))?;
         while self.join.announce_waiter() == Polled::Pending {
             let (word, value) = self.join.sleep_value();
             if self.join.is_done() {
-                return;
+                break;
             }
             blocking(|| LinuxFutex::wait(word, value, None));
         }
+        Ok(())
     }
 }
 

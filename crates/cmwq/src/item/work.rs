@@ -5,7 +5,7 @@ use super::guard::{Payload, discard, quietly};
 use super::header::{Header, VTable};
 use crate::engine::EngineEvent;
 use crate::queue::{WaitError, spin_here};
-use crate::worker::{Runner, WaitPolicy, blocking, current_item};
+use crate::worker::{Cycle, Runner, Wait, WaitPolicy, begin_wait, blocking, current_item, own_cycle};
 use cmwq_core::work::{FlushTarget, WorkWord};
 use cmwq_ring::Lock;
 use cmwq_sys::futex::{LinuxFutex, wait_at, wake_all_at};
@@ -126,19 +126,19 @@ impl Work {
     /// Blocks; needs the progress of the queue the work was submitted to. Counts as blocking inside an item.
     ///
     /// # Errors
-    /// [`FlushError::WouldDeadlock`] inside the work's own function. [`FlushError::Panicked`] when a run has
+    /// [`FlushError::WouldDeadlock`] inside the work's own function, and inside an item that has to go on before
+    /// the work can end. [`FlushError::Panicked`] when a run has
     /// panicked and no
     /// flush has reported it yet: the first one to return takes the payload.
     pub fn flush(&self) -> Result<bool, FlushError> {
         if current_item() == Some(self.header) {
-            return Err(FlushError::WouldDeadlock);
+            return Err(FlushError::WouldDeadlock(own_cycle()));
         }
-        self.queue_now();
-        let word = &self.head().word;
-        let waited = match word.flush_target() {
+        let waited = match self.head().word.flush_target() {
             FlushTarget::Idle => false,
             FlushTarget::Until(target) => {
-                self.wait_until(target);
+                self.queue_now();
+                self.wait_until(target).map_err(FlushError::WouldDeadlock)?;
                 true
             }
         };
@@ -149,49 +149,52 @@ impl Work {
         }
     }
 
-    pub(super) fn wait_until(&self, target: u32) {
+    pub(super) fn wait_until(&self, target: u32) -> Result<(), Cycle> {
         let word = &self.head().word;
-        if spin_here(self.shared().wait, || word.read().has_ended(target)) {
-            return;
+        let has_ended = || word.read().has_ended(target);
+        if spin_here(self.shared().wait, has_ended) {
+            return Ok(());
         }
+        let _waiting = begin_wait(&Wait::Item(self.header, &has_ended))?;
         while let Some(ended) = word.announce_waiter(target) {
             // SAFETY: half of a word of this work, which this handle keeps alive.
             blocking(|| unsafe { wait_at(word.futex_address(), ended, None) });
         }
+        Ok(())
     }
 }
 
 /// Why a flush of a work reports no plain answer.
 pub enum FlushError {
-    /// The caller is inside the work's own function.
-    WouldDeadlock,
+    /// The caller is inside the work's own function, or inside an item that the work waits for.
+    WouldDeadlock(Cycle),
     /// A run panicked with this payload.
     Panicked(Box<dyn std::any::Any + Send + 'static>),
 }
 
 impl fmt::Debug for FlushError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            FlushError::WouldDeadlock => "WouldDeadlock",
-            FlushError::Panicked(_) => "Panicked(..)",
-        })
+        match self {
+            FlushError::WouldDeadlock(cycle) => f.debug_tuple("WouldDeadlock").field(cycle).finish(),
+            FlushError::Panicked(_) => f.write_str("Panicked(..)"),
+        }
     }
 }
 
 impl fmt::Display for FlushError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            FlushError::WouldDeadlock => "a work cannot wait for itself inside its own function",
-            FlushError::Panicked(_) => "a run of the work panicked",
-        })
+        match self {
+            FlushError::WouldDeadlock(cycle) => write!(f, "the wait would never end: {cycle}"),
+            FlushError::Panicked(_) => f.write_str("a run of the work panicked"),
+        }
     }
 }
 
 impl std::error::Error for FlushError {}
 
 impl From<WaitError> for FlushError {
-    fn from(_: WaitError) -> Self {
-        FlushError::WouldDeadlock
+    fn from(WaitError::WouldDeadlock(cycle): WaitError) -> Self {
+        FlushError::WouldDeadlock(cycle)
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) fn enter(pwq: NonNull<Pwq>, pool: &Weak<Pool>) {
 }
 
 /// The pool of a pwq, if both are alive.
-fn find(pwq: NonNull<Pwq>) -> Option<Arc<Pool>> {
+pub(super) fn find(pwq: NonNull<Pwq>) -> Option<Arc<Pool>> {
     POOLS.lock().get(&pwq.addr().get())?.upgrade()
 }
 
@@ -50,7 +50,10 @@ pub(crate) fn withdraw(item: NonNull<Header>, header: &Header) -> bool {
     hold.release();
     if is_here {
         // SAFETY: `pool`, which owns the pwq, is held.
-        unsafe { pwq.as_ref() }.depart(usize::from(header.slot.get()), 1);
+        let pwq = unsafe { pwq.as_ref() };
+        // SAFETY: the item is ours, and its arrival has not ended.
+        unsafe { pwq.make_room() };
+        pwq.depart(usize::from(header.slot.get()), 1);
     }
     is_here
 }

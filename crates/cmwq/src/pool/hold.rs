@@ -1,7 +1,9 @@
 //! One hold of a pool's lock: events in, decisions collected, performed after unlock.
 
+use super::held::HeldBack;
 use super::links::Links;
 use super::node::Post;
+use super::record;
 use super::{Guarded, Pool, Pwq, Shape, WorkerCell};
 use crate::item::{Claimed, Handle, Header};
 use cmwq_core::id::{PwqId, Sleeper, WorkerId};
@@ -10,6 +12,7 @@ use cmwq_core::time::Tick;
 use cmwq_ring::{LockGuard, Received};
 use cmwq_sys::futex::LinuxFutex;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 /// The lock, held.
 pub(crate) struct Hold<'a> {
@@ -64,8 +67,11 @@ impl<'a> Hold<'a> {
 
     #[inline(always)]
     pub(crate) fn step(&mut self, event: Event<Handle>) {
-        let Guarded { core, actions, leaseholder, pwqs, posts, .. } = &mut *self.guard;
+        let Guarded { core, actions, leaseholder, pwqs, posts, recorder, .. } = &mut *self.guard;
         let mut links = Links { pool: self.pool, leaseholder: *leaseholder, pwqs, posts };
+        if let Some(recorder) = recorder {
+            return record::step(recorder, core, self.now, event, &mut links, actions);
+        }
         core.step(self.now, event, &mut links, actions);
     }
 
@@ -194,6 +200,28 @@ impl<'a> Hold<'a> {
         is_here
     }
 
+    /// The limit behind which an item of `pwq`, which belongs to this pool, waits.
+    pub(super) fn held_back(&mut self, header: &Header, pwq: NonNull<Pwq>) -> Option<HeldBack> {
+        // What has ended and is not reported makes room yet, and counts as one that goes on.
+        self.drain();
+        let waits = header.listed.get() == Some(pwq) && header.inactive.get();
+        let answer = waits.then(|| {
+            // SAFETY: pwqs live as long as their pool.
+            let at = unsafe { pwq.as_ref() };
+            // SAFETY: L1 one holder: this is a hold.
+            match unsafe { at.node() } {
+                Some(member) => HeldBack {
+                    limit: Arc::as_ptr(&member.node).addr(),
+                    active: member.node.counts.read().nr(),
+                },
+                None => HeldBack { limit: pwq.addr().get(), active: self.guard.core.gate(at.id).nr_active() },
+            }
+        });
+        // The drain may have taken the stand-by mark.
+        self.step(Event::Cover);
+        answer
+    }
+
     /// Recalls every batch, the last claimed first, so that items come back to the worklist in their order.
     fn recall_batches(&mut self) {
         for at in (0..self.guard.core.batch_holders().count()).rev() {
@@ -283,8 +311,12 @@ impl<'a> Hold<'a> {
     /// What pwqs hold of their nodes' counts and do not use goes back.
     #[inline]
     fn end_hold(&mut self) {
-        let Guarded { core, leaseholder, pwqs, posts, .. } = &mut *self.guard;
-        core.end_hold(&mut Links { pool: self.pool, leaseholder: *leaseholder, pwqs, posts });
+        let Guarded { core, leaseholder, pwqs, posts, recorder, .. } = &mut *self.guard;
+        let mut links = Links { pool: self.pool, leaseholder: *leaseholder, pwqs, posts };
+        if let Some(recorder) = recorder {
+            return recorder.end_hold(core, &mut links);
+        }
+        core.end_hold(&mut links);
     }
 
     fn deferred(&mut self) -> Deferred {

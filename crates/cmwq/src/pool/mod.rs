@@ -2,23 +2,26 @@
 
 mod cells;
 mod directory;
+mod held;
 mod hold;
 mod leased;
 mod links;
 mod near;
 mod node;
 mod pwq;
+mod record;
 mod registry;
 mod shape;
 
 pub use cells::WakeVia;
 pub(crate) use cells::{Backend, WorkerCell};
 pub(crate) use directory::withdraw;
+pub(crate) use held::{HeldBack, held_back, limit_of};
 pub(crate) use hold::{Filled, Hold, Linger};
 pub(crate) use near::Near;
 pub(crate) use node::{Membership, Node};
-pub(crate) use pwq::Pwq;
 use pwq::PwqHome;
+pub(crate) use pwq::{Pwq, leave_room};
 pub(crate) use registry::{PoolKey, Registry};
 #[cfg(not(feature = "bench"))]
 pub(crate) use shape::Shape;
@@ -30,11 +33,12 @@ use crate::item::{Handle, Header};
 use crate::stats::{Counter, Hint};
 use crate::worker::WaitPolicy;
 use cmwq_core::id::{PwqId, Sleeper, WorkerId};
+use cmwq_core::pool::record::Recorder;
 use cmwq_core::pool::{Actions, PoolConfig, PoolCore};
 use cmwq_core::pwq::Limit;
 use cmwq_core::time::Tick;
 use cmwq_ring::sync::prefetch_for_write;
-use cmwq_ring::{CacheLine, Inbox, Lock, Waked};
+use cmwq_ring::{CacheLine, Inbox, Lock, RoomCell, Waked};
 use cmwq_sys::futex::LinuxFutex;
 use cmwq_sys::topology::CpuSet;
 use std::ptr::NonNull;
@@ -51,6 +55,8 @@ pub(crate) struct Guarded {
     posts: Vec<node::Post>,
     /// The worker that may take single items without the lock, while the inbox says so.
     leaseholder: Option<WorkerId>,
+    /// Writes down every step of the core, if it was asked to.
+    recorder: Option<Box<Recorder>>,
     /// Every pwq of this pool, by number, and whether a queue uses it. Queues and items hold their addresses.
     pwqs: Vec<(PwqHome, bool)>,
 }
@@ -138,6 +144,7 @@ impl Pool {
                 wants_reports: false,
                 posts: Vec::new(),
                 leaseholder: None,
+                recorder: None,
                 pwqs: Vec::new(),
             })),
             listed: CacheLine::default(),
@@ -175,9 +182,9 @@ impl Pool {
     }
 
     /// A pwq for a queue: one whose queue is gone and whose last item has been reported, or a new one.
-    pub(crate) fn join(&self, queue: u64, limit: JoinLimit) -> NonNull<Pwq> {
+    pub(crate) fn join(&self, queue: u64, limit: JoinLimit, room: Option<Arc<RoomCell>>) -> NonNull<Pwq> {
         let mut guard = self.lock.lock();
-        let Guarded { core, pwqs, .. } = &mut *guard;
+        let Guarded { core, pwqs, recorder, .. } = &mut *guard;
         let (limit, node) = limit.parts();
         let is_free = |(pwq, used): &&mut (PwqHome, bool)| {
             // SAFETY: L1 one holder: the guard is held.
@@ -187,16 +194,22 @@ impl Pool {
         if let Some((pwq, used)) = free {
             *used = true;
             core.reuse_pwq(pwq.id, limit);
-            // SAFETY: L1 one holder.
-            unsafe { pwq.set_node(node) };
+            if let Some(recorder) = recorder {
+                recorder.reuse_pwq(pwq.id, limit);
+            }
+            // SAFETY: L1 one holder; its last item has been reported.
+            unsafe { pwq.set_up(node, room) };
             pwq.queue.set(queue);
             // The new queue's arrivals begin at zero.
             pwq.departures.reset();
             return pwq.address();
         }
         let pwq = PwqHome::new(Pwq::new(self, core.add_pwq(limit)));
-        // SAFETY: L1 one holder.
-        unsafe { pwq.set_node(node) };
+        if let Some(recorder) = recorder {
+            recorder.add_pwq(limit);
+        }
+        // SAFETY: L1 one holder; it is new.
+        unsafe { pwq.set_up(node, room) };
         pwq.queue.set(queue);
         let address = pwq.address();
         pwq.message.pwq.set(Some(address));

@@ -4,8 +4,10 @@ mod builder;
 mod delayed;
 mod destroy;
 mod flush;
+mod flushed;
 mod inner;
 mod limits;
+mod room;
 mod scope;
 mod spawn;
 mod submit;
@@ -14,6 +16,7 @@ pub use builder::QueueBuilder;
 pub use destroy::StillRunning;
 pub use flush::WaitError;
 pub(crate) use flush::{spin_here, spin_near};
+pub use flushed::Flushed;
 pub(crate) use inner::{QueueInner, Slot};
 pub use limits::LimitError;
 pub(crate) use scope::Open;
@@ -22,6 +25,7 @@ pub use spawn::Refused;
 pub use submit::{Refusal, Submit};
 
 use crate::engine::{Engine, Orphan};
+use crate::worker::{Wait, begin_wait};
 use std::sync::Arc;
 
 /// A named queue: a limit of its own over pools shared with other queues.
@@ -65,7 +69,8 @@ impl std::fmt::Debug for Queue {
 impl Drop for Owner {
     fn drop(&mut self) {
         self.inner.begin_destroy();
-        if self.inner.is_current() {
+        let waiting = begin_wait(&Wait::Queue(&self.inner, None));
+        if self.inner.is_current() || waiting.is_err() {
             // Waiting here would be waiting for the item that waits.
             self.engine.owner.shared.manager.adopt(Orphan(Arc::clone(&self.inner)));
             return;

@@ -55,41 +55,49 @@ impl HeadWord {
     pub const CLOSE: u64 = CLOSED;
 
     /// The word from its stored bits.
+    #[inline]
     pub const fn from_bits(bits: u64) -> HeadWord {
         HeadWord(bits)
     }
 
     /// The word's stored bits.
+    #[inline]
     pub const fn bits(self) -> u64 {
         self.0
     }
 
     /// The node posted last, 0 for none.
+    #[inline]
     pub const fn newest(self) -> u64 {
         self.0 >> NEWEST_SHIFT
     }
 
     /// How many messages the list has; [`HeadWord::LENGTH_MAX`] for that many or more.
+    #[inline]
     pub const fn length(self) -> u32 {
         (self.0 >> LENGTH_SHIFT) as u32 & Self::LENGTH_MAX
     }
 
     /// Whether one of the messages is forced.
+    #[inline]
     pub const fn is_forced(self) -> bool {
         self.0 & FORCED != 0
     }
 
     /// Whether the ring is closed.
+    #[inline]
     pub const fn is_closed(self) -> bool {
         self.0 & CLOSED != 0
     }
 
     /// Whether a receiver that waits for `need` messages has something to do.
+    #[inline]
     pub const fn is_due(self, need: u32) -> bool {
         self.0 & (FORCED | CLOSED) != 0 || self.length() >= need || self.length() == Self::LENGTH_MAX
     }
 
     /// A poster puts a chain of `count` nodes on top, `newest` being its last.
+    #[inline]
     pub const fn post(self, newest: u64, count: u32, urgency: Urgency) -> Step<HeadWord, Post> {
         debug_assert!(newest != 0 && newest < Self::NODES_END && count > 0);
         if self.is_closed() {
@@ -106,11 +114,13 @@ impl HeadWord {
     }
 
     /// The receiver takes everything; the answer is what the word said.
+    #[inline]
     pub const fn take(self) -> Step<HeadWord, HeadWord> {
         Step::Write(HeadWord(self.0 & Self::KEPT), self)
     }
 
     /// Nothing is accepted from now on; what is there stays.
+    #[inline]
     pub const fn close(self) -> Step<HeadWord, HeadWord> {
         Step::Write(HeadWord(self.0 | Self::CLOSE), self)
     }

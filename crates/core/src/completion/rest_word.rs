@@ -50,31 +50,37 @@ impl RestWord {
     pub const NEED_MAX: u32 = HeadWord::LENGTH_MAX;
 
     /// The word from its stored bits.
+    #[inline]
     pub const fn from_bits(bits: u64) -> RestWord {
         RestWord(bits)
     }
 
     /// The word's stored bits.
+    #[inline]
     pub const fn bits(self) -> u64 {
         self.0
     }
 
     /// Whether the receiver rests and no wake-up of this rest is known to have returned.
+    #[inline]
     pub const fn is_parked(self) -> bool {
         self.0 & STATE == PARKED
     }
 
     /// Who rests.
+    #[inline]
     pub const fn rester(self) -> Rester {
         if self.0 & TASK == 0 { Rester::Thread } else { Rester::Task }
     }
 
     /// How many messages the receiver waits for.
+    #[inline]
     pub const fn need(self) -> u32 {
         (self.0 >> NEED_SHIFT) as u32 & Self::NEED_MAX
     }
 
     /// Receiver: is about to rest until `need` messages are there, at least one.
+    #[inline]
     pub const fn park(self, need: u32, rester: Rester) -> Step<RestWord, ()> {
         let need = if need > Self::NEED_MAX { Self::NEED_MAX } else { need };
         let need = if need == 0 { 1 } else { need };
@@ -87,16 +93,19 @@ impl RestWord {
     }
 
     /// Receiver: is up, and will take before it rests again.
+    #[inline]
     pub const fn resume(self) -> Step<RestWord, ()> {
         Step::Write(RestWord(self.0 >> EPOCH_SHIFT << EPOCH_SHIFT | RUN), ())
     }
 
     /// Poster: what it owes, the head being what its own post (or close) made of it, and this word read afterwards.
+    #[inline]
     pub const fn owed(self, head: HeadWord) -> Owed {
         if self.is_parked() && head.is_due(self.need()) { Owed::Wake(self) } else { Owed::Nothing }
     }
 
     /// Poster: a wake-up owed to `parked` has returned. Another rest is left alone.
+    #[inline]
     pub const fn issued(self, parked: RestWord) -> Step<RestWord, ()> {
         if self.0 == parked.0 { Step::Write(RestWord(self.0 & !STATE | ISSUED), ()) } else { Step::Keep(()) }
     }
