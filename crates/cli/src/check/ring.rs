@@ -5,7 +5,7 @@ use std::fmt::Write;
 use cmwq_check::ring::{Group, Report, Rule, Scenario, Variant, expected, explore};
 use serde::Serialize;
 
-use super::{Outcome, THREADS_MAX, unknown};
+use super::{Outcome, check_threads, unknown};
 use crate::output::{self, Failure, JsonTarget};
 
 /// The completion ring: posters that may stop for ever at any step, one waiter, and the rules by which it is woken.
@@ -66,10 +66,7 @@ struct Property {
 pub(crate) fn run(arguments: &RingArguments) -> Result<Outcome, Failure> {
     let variants = variants(&arguments.variant)?;
     let scenarios = scenarios(arguments)?;
-    if arguments.threads == 0 || arguments.threads > THREADS_MAX {
-        let threads = arguments.threads;
-        return Err(Failure::input(format!("--threads {threads}: 1 to {THREADS_MAX}; one a CPU is enough")));
-    }
+    check_threads(arguments.threads)?;
     let target = arguments.json.as_deref().map(JsonTarget::from);
     if let Some(target) = &target {
         output::check_json(target)?;
@@ -225,7 +222,7 @@ mod tests {
             (["--variant", "nothing"], "helped-futex"),
             (["--shape", "round"], "2x2"),
             (["--scenario", "x"], "F-l/2"),
-            (["--threads", "0"], "1 to"),
+            (["--threads", "0"], "at least one"),
         ] {
             let text = run_ring(&list).map_err(|e| e.to_string()).err().expect("there is none");
             assert!(text.contains(known) && text.lines().count() == 1, "{text}");
