@@ -35,6 +35,7 @@ mod mail_cell;
 pub mod model;
 mod node_cell;
 mod queue_cell;
+mod room_cell;
 pub mod sync;
 mod wake_cell;
 mod work_cell;
@@ -53,6 +54,7 @@ pub use lock::{Lock, LockGuard};
 pub use mail_cell::{Mail, MailCell};
 pub use node_cell::{Counted, NodeCell};
 pub use queue_cell::{Arrivals, Departures, QueueCell};
+pub use room_cell::RoomCell;
 pub use wake_cell::{FutexSleep, Sleep, WakeCell, Waked, Wakened};
 pub use work_cell::WorkCell;
 

@@ -55,6 +55,11 @@ impl WorkCell {
         self.update(self.word.load(Ordering::Relaxed), WorkWord::submit)
     }
 
+    /// Refuses a submission if the item is pending; see [`WorkWord::confirm_pending`]. Never blocks.
+    pub fn confirm_pending(&self) -> bool {
+        self.update(self.read_bits(), WorkWord::confirm_pending)
+    }
+
     /// Leaves the claimed next instance to the finisher, if there still is one. Never blocks.
     pub fn hand_over(&self) -> HandOver {
         self.update(self.read_bits(), WorkWord::hand_over)

@@ -161,6 +161,8 @@ impl Work {
         let pwq = unsafe { pwq.as_ref() };
         // The arrival's end may be the last thing the queue, and the engine, wait for.
         let _alive = pwq.pool().this.upgrade();
+        // SAFETY: the instance is ours, and its arrival has not ended.
+        unsafe { pwq.make_room() };
         pwq.depart(usize::from(head.slot.get()), 1);
     }
 

@@ -50,7 +50,10 @@ pub(crate) fn withdraw(item: NonNull<Header>, header: &Header) -> bool {
     hold.release();
     if is_here {
         // SAFETY: `pool`, which owns the pwq, is held.
-        unsafe { pwq.as_ref() }.depart(usize::from(header.slot.get()), 1);
+        let pwq = unsafe { pwq.as_ref() };
+        // SAFETY: the item is ours, and its arrival has not ended.
+        unsafe { pwq.make_room() };
+        pwq.depart(usize::from(header.slot.get()), 1);
     }
     is_here
 }

@@ -20,8 +20,8 @@ pub(crate) use held::{HeldBack, held_back, limit_of};
 pub(crate) use hold::{Filled, Hold, Linger};
 pub(crate) use near::Near;
 pub(crate) use node::{Membership, Node};
-pub(crate) use pwq::Pwq;
 use pwq::PwqHome;
+pub(crate) use pwq::{Pwq, leave_room};
 pub(crate) use registry::{PoolKey, Registry};
 #[cfg(not(feature = "bench"))]
 pub(crate) use shape::Shape;
@@ -38,7 +38,7 @@ use cmwq_core::pool::{Actions, PoolConfig, PoolCore};
 use cmwq_core::pwq::Limit;
 use cmwq_core::time::Tick;
 use cmwq_ring::sync::prefetch_for_write;
-use cmwq_ring::{CacheLine, Inbox, Lock, Waked};
+use cmwq_ring::{CacheLine, Inbox, Lock, RoomCell, Waked};
 use cmwq_sys::futex::LinuxFutex;
 use cmwq_sys::topology::CpuSet;
 use std::ptr::NonNull;
@@ -182,7 +182,7 @@ impl Pool {
     }
 
     /// A pwq for a queue: one whose queue is gone and whose last item has been reported, or a new one.
-    pub(crate) fn join(&self, queue: u64, limit: JoinLimit) -> NonNull<Pwq> {
+    pub(crate) fn join(&self, queue: u64, limit: JoinLimit, room: Option<Arc<RoomCell>>) -> NonNull<Pwq> {
         let mut guard = self.lock.lock();
         let Guarded { core, pwqs, recorder, .. } = &mut *guard;
         let (limit, node) = limit.parts();
@@ -197,8 +197,8 @@ impl Pool {
             if let Some(recorder) = recorder {
                 recorder.reuse_pwq(pwq.id, limit);
             }
-            // SAFETY: L1 one holder.
-            unsafe { pwq.set_node(node) };
+            // SAFETY: L1 one holder; its last item has been reported.
+            unsafe { pwq.set_up(node, room) };
             pwq.queue.set(queue);
             // The new queue's arrivals begin at zero.
             pwq.departures.reset();
@@ -208,8 +208,8 @@ impl Pool {
         if let Some(recorder) = recorder {
             recorder.add_pwq(limit);
         }
-        // SAFETY: L1 one holder.
-        unsafe { pwq.set_node(node) };
+        // SAFETY: L1 one holder; it is new.
+        unsafe { pwq.set_up(node, room) };
         pwq.queue.set(queue);
         let address = pwq.address();
         pwq.message.pwq.set(Some(address));

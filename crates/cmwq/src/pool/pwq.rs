@@ -5,11 +5,11 @@ use super::node::{self, Membership};
 use crate::item::Header;
 use crate::stats::Counter;
 use cmwq_core::id::PwqId;
-use cmwq_ring::{CacheLine, Departures, Futex, MailCell};
+use cmwq_ring::{CacheLine, Departures, Futex, MailCell, RoomCell};
 use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Waker;
 
 /// Lives as long as its pool; given to a new queue after its old one is gone. Workers may touch it (to wake a
@@ -24,6 +24,8 @@ pub(crate) struct Pwq {
     pub(crate) queue: Counter,
     /// L: its place in the node whose limit it shares; none: it has its own limit.
     node: UnsafeCell<Option<Membership>>,
+    /// L, set while nothing of it is queued; then read by who runs or takes back its items: the room of its queue.
+    room: UnsafeCell<Option<Arc<RoomCell>>>,
     /// W: what other pools have for it.
     pub(super) mail: MailCell,
     /// Whose it is, `mail` says (N2).
@@ -78,6 +80,7 @@ impl Pwq {
             id,
             queue: Counter::default(),
             node: UnsafeCell::new(None),
+            room: UnsafeCell::new(None),
             mail: MailCell::default(),
             message: node::message(),
             wakers: Mutex::default(),
@@ -94,13 +97,27 @@ impl Pwq {
         unsafe { (*self.node.get()).as_ref() }
     }
 
-    /// Gives it to a queue, with a place in a node or a limit of its own.
+    /// Gives it to a queue, with a place in a node or a limit of its own, and the queue's room if that is limited.
     ///
     /// # Safety
-    /// The caller holds the pool's lock.
-    pub(super) unsafe fn set_node(&self, node: Option<Membership>) {
+    /// The caller holds the pool's lock, and nothing of the pwq is queued.
+    pub(super) unsafe fn set_up(&self, node: Option<Membership>, room: Option<Arc<RoomCell>>) {
         // SAFETY: L1 one holder.
         unsafe { *self.node.get() = node };
+        // SAFETY: nothing is queued, so nobody reads it.
+        unsafe { *self.room.get() = room };
+    }
+
+    /// An item of it has started, or was taken back: whoever waits for room in the queue is told.
+    ///
+    /// # Safety
+    /// The caller has the item, whose end has not been reported.
+    #[inline]
+    pub(crate) unsafe fn make_room(&self) {
+        // SAFETY: not written while an item of the pwq is queued or runs.
+        if let Some(room) = unsafe { (*self.room.get()).as_ref() } {
+            leave_room(room);
+        }
     }
 
     /// Whether nothing is on the way to it from others of its last node.
@@ -158,5 +175,12 @@ impl Pwq {
             // A waker that panics must not take a worker with it.
             let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
         }
+    }
+}
+
+/// Gives a place back and wakes those who wait for one.
+pub(crate) fn leave_room(room: &RoomCell) {
+    if room.give() {
+        cmwq_sys::futex::LinuxFutex::wake_all(room.futex());
     }
 }

@@ -4,7 +4,7 @@ use crate::engine::Shared;
 use crate::pool::{Near, Node, Pool, Pwq};
 use crate::worker::current_queue;
 use cmwq_ring::sync::AtomicU32;
-use cmwq_ring::{Arrivals, CacheLine, Listing, QueueCell};
+use cmwq_ring::{Arrivals, CacheLine, Listing, QueueCell, RoomCell};
 use cmwq_sys::affinity::current_cpu;
 use std::ptr::NonNull;
 use std::sync::{Arc, Weak};
@@ -52,6 +52,8 @@ pub(crate) struct QueueInner {
     pub(crate) joints: Box<[Joint]>,
     /// How many items may be active.
     pub(super) limits: super::limits::Limits,
+    /// W: how many items may be pending, if that is limited.
+    pub(super) room: Option<Arc<RoomCell>>,
     /// W: whether an item has ever been delayed.
     pub(super) has_delayed: AtomicU32,
     pub(crate) engine: Weak<Shared>,

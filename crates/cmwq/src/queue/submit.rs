@@ -41,6 +41,8 @@ pub enum Refusal {
     SelfRequeue,
     /// The engine does not use this CPU.
     UnknownCpu,
+    /// As many items are pending as [`QueueBuilder::max_pending`](crate::QueueBuilder::max_pending) allows.
+    Full,
     /// The engine uses no CPU of this node.
     UnknownNode,
     /// The work is disabled.
@@ -53,6 +55,7 @@ impl fmt::Display for Refusal {
             Refusal::Draining => "the queue is being drained",
             Refusal::Destroyed => "the queue is being destroyed",
             Refusal::SelfRequeue => "the queue is being destroyed and the item queues itself again",
+            Refusal::Full => "as many items are pending as the queue allows",
             Refusal::UnknownCpu => "the engine does not use this CPU",
             Refusal::UnknownNode => "the engine uses no CPU of this node",
             Refusal::Disabled => "the work is disabled",
@@ -72,7 +75,12 @@ impl Queue {
     #[track_caller]
     #[inline]
     pub fn queue(&self, work: &Work) -> Submit {
-        self.inner().submit_work(self.inner().here(), work, Location::caller())
+        self.queue_at(work, Location::caller())
+    }
+
+    #[inline]
+    pub(super) fn queue_at(&self, work: &Work, place: &'static Location<'static>) -> Submit {
+        self.inner().submit_work(self.inner().here(), work, place)
     }
 
     /// Queues a work as if the caller ran on this CPU.
@@ -128,7 +136,21 @@ impl QueueInner {
 
     /// # Safety
     /// The item is alive for the duration of the call; its container takes part in reference counting.
+    #[inline]
     pub(crate) unsafe fn submit(
+        &self,
+        to: Slot,
+        item: NonNull<Header>,
+        place: &'static Location<'static>,
+    ) -> Submit {
+        // SAFETY: passed on.
+        self.with_room(item, || unsafe { self.submit_in_room(to, item, place) })
+    }
+
+    /// # Safety
+    /// As for [`QueueInner::submit`].
+    #[inline]
+    unsafe fn submit_in_room(
         &self,
         to: Slot,
         item: NonNull<Header>,
@@ -187,6 +209,9 @@ impl QueueInner {
         place: &'static Location<'static>,
     ) -> Result<(), Refusal> {
         let phase = self.arrive(to, Some(item))?;
+        if let Some(room) = &self.room {
+            room.force();
+        }
         // SAFETY: the pending instance's reference keeps it alive.
         let header = unsafe { item.as_ref() };
         self.address(to, phase, header, place);
@@ -203,6 +228,19 @@ impl QueueInner {
     /// The item is alive until its function has begun (or the queue refuses it).
     #[cfg(feature = "bench")]
     pub(crate) unsafe fn submit_owned(
+        &self,
+        to: Slot,
+        item: NonNull<Header>,
+        place: &'static Location<'static>,
+    ) -> Submit {
+        // SAFETY: passed on.
+        self.with_room(item, || unsafe { self.submit_owned_in_room(to, item, place) })
+    }
+
+    /// # Safety
+    /// As for [`QueueInner::submit_owned`].
+    #[cfg(feature = "bench")]
+    unsafe fn submit_owned_in_room(
         &self,
         to: Slot,
         item: NonNull<Header>,
@@ -235,7 +273,8 @@ impl QueueInner {
         item: NonNull<Header>,
         place: &'static Location<'static>,
     ) -> Result<(), Refusal> {
-        let phase = self.arrive(to, None)?;
+        self.take_room()?;
+        let phase = self.arrive(to, None).inspect_err(|_| self.leave_room())?;
         // SAFETY: exclusively the caller's.
         self.address(to, phase, unsafe { item.as_ref() }, place);
         // SAFETY: passed on.

@@ -124,7 +124,10 @@ impl<'a> Runner<'a> {
         let slot = header.slot.get();
         let vtable = header.vtable;
         // SAFETY: pwqs live as long as their pool.
-        let queue = unsafe { pwq.as_ref() }.queue.get();
+        let at = unsafe { pwq.as_ref() };
+        let queue = at.queue.get();
+        // SAFETY: the item starts here, and its end has not been reported.
+        unsafe { at.make_room() };
         self.publish_departures_unless(pwq, slot);
         self.cell.stats.begin(queue, header.place.get());
         self.submit_cpu.set(header.cpu.get());

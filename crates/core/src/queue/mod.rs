@@ -3,6 +3,8 @@
 
 mod listing;
 mod phase;
+mod room;
 
 pub use listing::ListWord;
 pub use phase::{Admit, QueueWord, slot};
+pub use room::RoomWord;

@@ -148,6 +148,12 @@ impl WorkWord {
         Step::Write(WorkWord(self.0 | PENDING), answer)
     }
 
+    /// A submission that cannot be granted asks whether the item is pending: then it is refused as by
+    /// [`WorkWord::submit`], and the pending run sees what was stored before (`W2 refusal writes`).
+    pub const fn confirm_pending(self) -> Step<WorkWord, bool> {
+        if self.is_pending() { Step::Write(self, true) } else { Step::Keep(false) }
+    }
+
     /// Leaves a claimed next instance to the finisher, if the item still runs.
     pub const fn hand_over(self) -> Step<WorkWord, HandOver> {
         if self.is_running() {
