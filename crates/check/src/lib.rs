@@ -4,6 +4,7 @@
 //! interleaving of which is explored.
 #![forbid(unsafe_code)]
 
+pub mod flush;
 pub mod kick;
 pub mod ring;
 pub mod seam;
