@@ -118,6 +118,37 @@ fn a_work_of_two_queues_never_runs_twice_at_once() {
     assert_eq!(ran.load(Relaxed), queued.load(Relaxed), "each queued instance ran, none panicked");
 }
 
+/// The same, one step after the other: what is queued behind the second instance runs, it itself does not.
+#[test]
+fn a_work_held_in_one_queue_does_not_start_in_another() {
+    let _watchdog = watchdog("a_work_held_in_one_queue_does_not_start_in_another");
+    let first = ordered("core:4");
+    let second = first.engine().queue("second").ordered().build().unwrap();
+    let third = first.engine().queue("third").scope(cmwq::Scope::System).build().unwrap();
+    let (open, closed) = gate();
+    let (started, begun) = gate();
+    let starts = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&starts);
+    let mut held = Some((started, closed));
+    let work = Work::new(move |_| {
+        counted.fetch_add(1, Relaxed);
+        if let Some((started, closed)) = held.take() {
+            started.open();
+            pass(&closed);
+        }
+    });
+    assert_eq!(first.queue(&work), Submit::Queued);
+    pass(&begun);
+    assert_eq!(second.queue(&work), Submit::Queued);
+    for _ in 0..10 {
+        third.spawn(|| ()).join().unwrap();
+    }
+    assert_eq!(starts.load(Relaxed), 1, "twice at once");
+    open.open();
+    second.flush().unwrap();
+    assert_eq!(starts.load(Relaxed), 2, "the second instance follows the first");
+}
+
 /// The promise is that of `.ordered()`, not of the limit: with a pod for each CPU the pods are not ordered.
 #[test]
 fn one_at_a_time_is_not_in_order() {
