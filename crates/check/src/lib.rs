@@ -4,4 +4,5 @@
 //! interleaving of which is explored.
 #![forbid(unsafe_code)]
 
+pub mod kick;
 pub mod seam;

@@ -4,6 +4,7 @@
 mod bench;
 mod check;
 mod output;
+mod replay;
 mod source;
 mod topo;
 
@@ -27,6 +28,7 @@ enum Command {
     Topo(topo::Arguments),
     Bench(bench::Arguments),
     Check(check::Arguments),
+    Replay(replay::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -45,6 +47,7 @@ fn run(command: &Command) -> Result<ExitCode, Failure> {
         Command::Topo(arguments) => topo::run(arguments).map(|()| ExitCode::SUCCESS),
         Command::Bench(arguments) => bench::run(arguments).map(|()| ExitCode::SUCCESS),
         Command::Check(arguments) => check::run(arguments).map(check::Outcome::into_status),
+        Command::Replay(arguments) => replay::run(arguments),
     }
 }
 

@@ -29,6 +29,7 @@
 
 #[cfg(doctest)]
 mod compile_fail;
+pub mod completion;
 mod engine;
 mod item;
 mod pool;
@@ -40,13 +41,14 @@ mod worker;
 pub mod bench;
 
 pub use cmwq_core::pool::{ClaimPolicy, CoverPolicy};
+pub use cmwq_core::work::Enable;
 pub use cmwq_sys::topology::{Scope, Topology};
 pub use engine::{BuildError, BuildErrorKind, Engine, EngineBuilder, EngineEvent};
 pub use item::{FlushError, JoinError, JoinHandle, Work};
 pub use pool::WakeVia;
 pub use queue::{
-    LimitError, Queue, QueueBuilder, Refusal, Refused, Scope as ItemScope, ScopedJoinHandle, StillRunning,
-    Submit, WaitError,
+    Flushed, LimitError, Queue, QueueBuilder, Refusal, Refused, Scope as ItemScope, ScopedJoinHandle,
+    StillRunning, Submit, WaitError,
 };
 pub use stats::{PoolStats, Stats};
-pub use worker::{WaitPolicy, blocking};
+pub use worker::{Cycle, CycleStep, WaitPolicy, blocking};

@@ -52,7 +52,7 @@ fn errors_are_errors() {
     assert!(has!(BuildError: Error + Send + Sync));
     assert!(has!(Refusal: Error + Copy + Send + Sync));
     assert!(has!(Refused<fn()>: Error + Send + Sync));
-    assert!(has!(WaitError: Error + Copy + Send + Sync));
+    assert!(has!(WaitError: Error + Clone + Send + Sync));
     assert!(has!(StillRunning: Error + Send + Sync));
     // What a panic carries may be sent, and need not be shared.
     assert!(has!(JoinError: Error + Send));

@@ -112,7 +112,7 @@ fn a_work_cannot_flush_itself() {
         let own = work.flush();
         let _ = queue2.queue(&other2);
         let others = other2.flush();
-        let _ = answer.set((matches!(own, Err(FlushError::WouldDeadlock)), others.is_ok()));
+        let _ = answer.set((matches!(own, Err(FlushError::WouldDeadlock(_))), others.is_ok()));
     });
     assert_eq!(queue.queue(&work), Submit::Queued);
     work.flush().unwrap();
@@ -286,8 +286,13 @@ fn an_item_cannot_flush_its_own_queue_but_others() {
     let queues: Vec<Queue> = (0..2).map(|_| engine.queue("items").build().unwrap()).collect();
     let (own, other) = (queues[0].clone(), queues[1].clone());
     let answers = queues[0].spawn(move || (own.flush(), own.drain(), other.flush(), other.drain()));
-    let refused = Err(WaitError::WouldDeadlock);
-    assert_eq!(answers.join().unwrap(), (refused, refused, Ok(()), Ok(())));
+    let (flush, drain, flush_other, drain_other) = answers.join().unwrap();
+    for refused in [flush, drain] {
+        let Err(WaitError::WouldDeadlock(cycle)) = refused else { panic!("it waited for itself") };
+        assert_eq!(cycle.steps().len(), 1, "{cycle}");
+        assert!(cycle.to_string().contains("flush.rs"), "{cycle}");
+    }
+    assert_eq!((flush_other, drain_other), (Ok(()), Ok(())));
 }
 
 /// Queues of different engines are different queues, whatever their order of creation.

@@ -6,7 +6,7 @@ mod support;
 use cmwq::{Engine, Queue, Submit, Topology, Work};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
-use support::{Random, gate, pass, watchdog};
+use support::{Random, gate, pass, until, watchdog};
 
 fn ordered(machine: &str) -> Queue {
     let engine = Engine::builder().topology(Topology::synthetic(machine).unwrap()).build().unwrap();
@@ -122,7 +122,12 @@ fn one_at_a_time_is_not_in_order() {
     let engine = Engine::builder().topology(Topology::synthetic("core:2").unwrap()).build().unwrap();
     let queue = engine.queue("one").scope(cmwq::Scope::Cpu).max_active(1).build().unwrap();
     let (open, closed) = gate();
-    let _ = queue.spawn(move || pass(&closed));
+    let (tell, told) = std::sync::mpsc::channel();
+    let _ = queue.spawn(move || {
+        tell.send(()).unwrap();
+        pass(&closed);
+    });
+    told.recv().unwrap();
     let order = Arc::new(Mutex::new(Vec::new()));
     let works: Vec<_> = (0..20u32)
         .map(|at| {
@@ -133,7 +138,8 @@ fn one_at_a_time_is_not_in_order() {
     for (at, work) in works.iter().enumerate() {
         let _ = queue.queue_on(u32::from(at >= 10), work);
     }
-    std::thread::sleep(std::time::Duration::from_millis(50));
+    // The pool that does not run the gate keeper.
+    until("the other pool has looked", || engine.stats().pools.iter().any(|p| p.active == 0 && p.parks > 0));
     open.open();
     queue.flush().unwrap();
     let order = order.lock().unwrap();

@@ -3,7 +3,7 @@
 
 mod support;
 
-use cmwq::{Engine, Queue, Scope, Submit, Work};
+use cmwq::{Engine, EngineBuilder, Queue, Scope, Submit, Topology, Work};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -19,8 +19,14 @@ fn watchdog(test: &'static str) -> support::Watchdog {
     watchdog_for(test, Duration::from_secs(120 + rounds(ROUNDS) as u64 / 100))
 }
 
+/// An interpreter has no machine to read.
+fn engine() -> EngineBuilder {
+    let builder = Engine::builder();
+    if cfg!(miri) { builder.topology(Topology::synthetic("core:2").unwrap()) } else { builder }
+}
+
 fn queue() -> Queue {
-    Engine::builder().idle_timeout(Duration::from_millis(1)).build().unwrap().queue("rounds").build().unwrap()
+    engine().idle_timeout(Duration::from_millis(1)).build().unwrap().queue("rounds").build().unwrap()
 }
 
 /// Memory that shows when it is used after it has been freed.
@@ -78,7 +84,7 @@ fn engines_dropped_right_after_an_item_has_signalled() {
     let _watchdog = watchdog("engines_dropped_right_after_an_item_has_signalled");
     for _ in 0..rounds(ROUNDS) {
         let (tell, told) = channel();
-        let engine = Engine::builder().build().unwrap();
+        let engine = engine().build().unwrap();
         let queue = engine.queue("signal").scope(Scope::System).build().unwrap();
         let work = Work::new(move |_| tell.send(canary()).unwrap());
         assert_eq!(queue.queue(&work), Submit::Queued);
@@ -154,7 +160,7 @@ fn flushes_see_what_items_have_written() {
 #[test]
 fn queues_that_come_and_go_while_threads_submit() {
     let _watchdog = watchdog("queues_that_come_and_go_while_threads_submit");
-    let engine = Engine::builder().idle_timeout(Duration::from_millis(1)).build().unwrap();
+    let engine = engine().idle_timeout(Duration::from_millis(1)).build().unwrap();
     let work = Work::new(|_| ());
     for round in 0..rounds(ROUNDS) {
         let queue = engine.queue("comes").max_active(1 + round as u32 % 3).build().unwrap();

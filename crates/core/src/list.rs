@@ -77,6 +77,18 @@ impl<I> Default for Fifo<I> {
     }
 }
 
+impl<I: Copy> Fifo<I> {
+    /// The first and the last item, and the number of items.
+    pub(crate) fn parts(&self) -> (Option<(I, I)>, u32) {
+        (self.ends, self.len)
+    }
+
+    /// The list with these [`Fifo::parts`].
+    pub(crate) fn from_parts(ends: Option<(I, I)>, len: u32) -> Self {
+        Fifo { ends, len }
+    }
+}
+
 impl<I: Copy + Eq> Fifo<I> {
     /// An empty list.
     pub fn new() -> Self {

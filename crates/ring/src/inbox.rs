@@ -138,7 +138,9 @@ impl<T: Link> Inbox<T> {
             Step::Keep(Taken::Nothing) | Step::Write(_, Taken::Nothing) => Received::Nothing,
             Step::Keep(Taken::Withdrawn(s)) | Step::Write(_, Taken::Withdrawn(s)) => Received::Withdrawn(s),
             Step::Keep(Taken::List(newest)) | Step::Write(_, Taken::List(newest)) => {
-                Received::Items(Self::reverse(newest))
+                // SAFETY: W3 pending owns links: the swap made the whole list this thread's.
+                let (oldest, _) = unsafe { reverse(newest) };
+                Received::Items(oldest)
             }
         }
     }
@@ -169,23 +171,6 @@ impl<T: Link> Inbox<T> {
         swap.ok().map(|_| item)
     }
 
-    fn reverse(newest: NonNull<T>) -> NonNull<T> {
-        let mut reversed = None;
-        let mut at = newest;
-        loop {
-            prefetch_for_write(at.as_ptr());
-            // SAFETY: W3 pending owns links: the swap made the whole list this thread's.
-            let below = unsafe { T::below(at) };
-            // SAFETY: as above.
-            unsafe { T::set_below(at, reversed) };
-            reversed = Some(at);
-            match below {
-                Some(next) => at = next,
-                None => return at,
-            }
-        }
-    }
-
     /// Leaves a stand-by mark, unless items are there. For the holder of the pool lock. Never blocks.
     #[must_use = "if items are there somebody has to look at them"]
     pub fn stand_by(&self, sleeper: Sleeper) -> bool {
@@ -208,5 +193,29 @@ impl<T: Link> Inbox<T> {
                 }
             }
         }
+    }
+}
+
+/// Turns a list round: the newest item, with the older ones below it, becomes the oldest with the newer ones below.
+/// Answers the oldest, and how many there are.
+///
+/// # Safety
+/// The whole list is valid and the caller's.
+pub(crate) unsafe fn reverse<T: Link>(newest: NonNull<T>) -> (NonNull<T>, usize) {
+    let mut reversed = None;
+    let mut at = newest;
+    let mut count = 1;
+    loop {
+        prefetch_for_write(at.as_ptr());
+        // SAFETY: the caller's.
+        let below = unsafe { T::below(at) };
+        // SAFETY: as above.
+        unsafe { T::set_below(at, reversed) };
+        reversed = Some(at);
+        match below {
+            Some(next) => at = next,
+            None => return (at, count),
+        }
+        count += 1;
     }
 }

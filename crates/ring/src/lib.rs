@@ -10,9 +10,13 @@
 //! | [`BatchCell`] | batch word | each claimed item is started or recalled, once |
 //! | [`QueueCell`], [`Arrivals`], [`Departures`] | queue word | a flush sees every arrival confirmed before it
 //! closed |
+//! | [`Listing`] | list word | a confirmed arrival's pwq is on the list that the closer sees |
 //! | [`NodeCell`] | node word | no more counts than the limit; none stays behind while a member waits |
 //! | [`MailCell`] | - | mail is read once for each message, none is lost |
 //! | [`JoinCell`] | join word | a result is handed over once; a waker is never called twice or lost |
+//! | [`PostRing`] | head and rest word | a post has woken the receiver when it returns, whoever else has stopped |
+//! | [`FreeList`] | free word | nodes change hands once, without a lock |
+//! | [`Ring`], [`Receiver`] | - | values over the two above: each is received once, in its poster's order |
 //! | [`Lock`] | futex word | a short-spin lock whose slow path sleeps |
 //!
 //! How a thread sleeps is a trait ([`Futex`], [`Sleep`]), so that this crate knows no operating system.
@@ -21,26 +25,36 @@
 
 mod batch_cell;
 mod cache_line;
+mod completion;
 mod inbox;
 mod join_cell;
+mod listing;
 mod lock;
 mod mail_cell;
 #[cfg(cmwq_loom)]
 pub mod model;
 mod node_cell;
 mod queue_cell;
+mod room_cell;
 pub mod sync;
 mod wake_cell;
 mod work_cell;
 
 pub use batch_cell::BatchCell;
 pub use cache_line::CacheLine;
+pub use cmwq_core::completion::{Rester, Urgency};
+pub use completion::{
+    Bell, Capacity, Chain, FreeList, Place, PostError, PostRefusal, PostRing, Poster, Receiver, Ring, Taken,
+    Waited, ring,
+};
 pub use inbox::{Inbox, Link, Received};
 pub use join_cell::{JoinCell, Polled};
+pub use listing::Listing;
 pub use lock::{Lock, LockGuard};
 pub use mail_cell::{Mail, MailCell};
 pub use node_cell::{Counted, NodeCell};
 pub use queue_cell::{Arrivals, Departures, QueueCell};
+pub use room_cell::RoomCell;
 pub use wake_cell::{FutexSleep, Sleep, WakeCell, Waked, Wakened};
 pub use work_cell::WorkCell;
 

@@ -54,15 +54,34 @@ impl QueueCell {
 #[derive(Debug)]
 pub struct Arrivals {
     counts: [AtomicU32; PHASE_SLOTS],
+    /// The stamp of the phase at which its pwq was last listed from here.
+    listed: AtomicU64,
 }
+
+/// No phase has this stamp.
+const NEVER: u64 = u64::MAX;
 
 impl Default for Arrivals {
     fn default() -> Self {
-        Arrivals { counts: core::array::from_fn(|_| AtomicU32::new(0)) }
+        Arrivals { counts: core::array::from_fn(|_| AtomicU32::new(0)), listed: AtomicU64::new(NEVER) }
     }
 }
 
 impl Arrivals {
+    /// Whether the pwq that is submitted to from here is listed at the word's phase already. Never blocks.
+    #[inline]
+    pub fn is_listed(&self, word: QueueWord) -> bool {
+        // Ordering: acquire pairs with `set_listed`: who relies on the listing sees the word as new as the lister
+        // saw it. Without it a close that missed the listing could be missed as well.
+        self.listed.load(Ordering::Acquire) == word.stamp()
+    }
+
+    /// Notes that the pwq is listed at the word's phase. Never blocks.
+    pub fn set_listed(&self, word: QueueWord) {
+        // Ordering: release publishes the listing, and what the lister saw of the queue word.
+        self.listed.store(word.stamp(), Ordering::Release);
+    }
+
     /// A submission arrives at a phase. It must look at the queue word again afterwards. Never blocks.
     pub fn arrive(&self, phase: u32) {
         // Ordering: acquire and release, so that this and the closer's look are ordered on one word (see `look`).

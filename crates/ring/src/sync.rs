@@ -15,6 +15,18 @@ pub fn spin_hint() {
     loom::thread::yield_now();
 }
 
+/// Asks for the cache line at `address`, to be read soon. Only a hint: any address will do.
+#[inline]
+pub fn prefetch_for_read<T>(address: *const T) {
+    #[cfg(all(target_arch = "x86_64", not(cmwq_loom), not(miri)))]
+    // SAFETY: a prefetch accesses nothing and faults nowhere.
+    unsafe {
+        core::arch::asm!("prefetcht0 [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(cmwq_loom), not(miri))))]
+    let _ = address;
+}
+
 /// Asks for the cache line at `address` as its writer. A read that is soon followed by a write otherwise moves the
 /// line
 /// twice between processors. Only a hint: any address will do.

@@ -4,7 +4,7 @@
 use crate::sync::AtomicU32;
 use crate::sync::{AtomicU64, Ordering};
 use cmwq_core::step::Step;
-use cmwq_core::work::{Ended, FlushTarget, HandOver, Submit, WorkWord};
+use cmwq_core::work::{Enable, Ended, FlushTarget, HandOver, Submit, WorkWord};
 
 /// The driver of [`WorkWord`]. One word of 64 bits; sleepers wait on its upper half.
 #[derive(Debug)]
@@ -49,10 +49,15 @@ impl WorkCell {
     }
 
     /// Claims the item. Never blocks.
+    #[inline]
     pub fn submit(&self) -> Submit {
-        // Ordering: one read-modify-write with acquire and release, also for a refusal; see `update`.
-        let old = self.word.fetch_or(WorkWord::CLAIM, Ordering::AcqRel);
-        WorkWord::from_bits(old).submitted()
+        // Ordering: relaxed: only what to expect; the exchange acquires and releases, also for a refusal; see `update`.
+        self.update(self.word.load(Ordering::Relaxed), WorkWord::submit)
+    }
+
+    /// Refuses a submission if the item is pending; see [`WorkWord::confirm_pending`]. Never blocks.
+    pub fn confirm_pending(&self) -> bool {
+        self.update(self.read_bits(), WorkWord::confirm_pending)
     }
 
     /// Leaves the claimed next instance to the finisher, if there still is one. Never blocks.
@@ -85,6 +90,27 @@ impl WorkCell {
     /// Ends a pending instance that is linked nowhere. For the holder of its pool's lock. Never blocks.
     pub fn cancel(&self) -> Ended {
         self.update(self.read_bits(), WorkWord::cancel)
+    }
+
+    /// Takes an instance that was left to the finisher back from it. Never blocks.
+    pub fn take_back(&self) -> bool {
+        self.update(self.read_bits(), WorkWord::take_back)
+    }
+
+    /// Ends a pending instance that is linked nowhere, and keeps the claim for the next one. For its owner. Never
+    /// blocks.
+    pub fn renew(&self) -> Ended {
+        self.update(self.read_bits(), WorkWord::renew)
+    }
+
+    /// Refuses submissions until it is taken back; `false`: the depth is full. Never blocks.
+    pub fn disable(&self) -> bool {
+        self.update(self.read_bits(), WorkWord::disable)
+    }
+
+    /// Takes back one disable. Never blocks.
+    pub fn enable(&self) -> Enable {
+        self.update(self.read_bits(), WorkWord::enable)
     }
 
     /// Which instance a flush has to wait for. Never blocks.

@@ -35,7 +35,7 @@ impl Work {
     /// Whether it will run once more for this.
     fn submit(&self, place: u32) -> bool {
         let claim = self.word.submit();
-        if claim == Submit::AlreadyPending {
+        if matches!(claim, Submit::AlreadyPending | Submit::Disabled) {
             return false;
         }
         // SAFETY: the model checks it.
@@ -54,6 +54,11 @@ impl Work {
 
     /// Runs it, if it is queued.
     fn serve(&self) -> bool {
+        self.serve_with(|| ())
+    }
+
+    /// The same, with this as the function.
+    fn serve_with(&self, function: impl Fn()) -> bool {
         if self.queued.swap(0, Ordering::AcqRel) == 0 {
             return false;
         }
@@ -66,6 +71,7 @@ impl Work {
         }
         // SAFETY: the model checks it.
         self.runs.with_mut(|runs| unsafe { *runs += 1 });
+        function();
         let Ended { push, wake } = self.word.finish();
         if push && !mutant("work-handed-over-ignored") {
             self.read_place();
@@ -86,6 +92,25 @@ impl Work {
     fn flush(&self) {
         if let FlushTarget::Until(target) = self.word.flush_target() {
             self.wait_until(target);
+        }
+    }
+
+    /// Takes back the pending instance, wherever it is.
+    fn cancel(&self) -> bool {
+        loop {
+            let word = self.word.read();
+            if !word.is_pending() {
+                return false;
+            }
+            if word.is_handed() && self.word.take_back() || self.queued.swap(0, Ordering::AcqRel) == 1 {
+                // The place is the canceller's until the next step.
+                self.read_place();
+                if self.word.cancel().wake {
+                    wake_upper(self.word.sleep_word());
+                }
+                return true;
+            }
+            thread::yield_now();
         }
     }
 
@@ -209,6 +234,55 @@ fn a_cancel_releases_the_waiters() {
     });
 }
 
+#[test]
+fn the_next_instance_is_taken_back_or_runs() {
+    check(|| {
+        let work = Work::queued();
+        let submitter = thread::spawn({
+            let work = work.clone();
+            move || {
+                let queued = u32::from(work.submit(1));
+                queued.wrapping_sub(u32::from(work.cancel()))
+            }
+        });
+        work.serve();
+        let left = submitter.join().unwrap();
+        while work.serve() {}
+        assert_eq!(work.runs(), 1u32.wrapping_add(left));
+        assert!(!work.word.read().is_pending());
+    });
+}
+
+#[test]
+fn nothing_runs_after_a_disable_a_cancel_and_a_wait() {
+    check(|| {
+        let work = Work::queued();
+        let worker = thread::spawn({
+            let work = work.clone();
+            // Queues itself, and would not end.
+            move || {
+                for _ in 0..2 {
+                    work.serve_with(|| {
+                        work.submit(1);
+                    });
+                }
+            }
+        });
+        if !mutant("work-cancel-without-disable") {
+            assert!(work.word.disable());
+        }
+        work.cancel();
+        if let Some(target) = work.word.read().running_target() {
+            work.wait_until(target);
+        }
+        // A race with a run would be seen by the model.
+        assert!(work.runs() <= 2);
+        let word = work.word.read();
+        assert!(!word.is_pending() && !word.is_running());
+        worker.join().unwrap();
+    });
+}
+
 const fn site(function: &'static str, operation: &'static str, effect: &'static str) -> Broken {
     Broken::Site { file: "work_cell.rs", function, operation, effect }
 }
@@ -216,13 +290,13 @@ const fn site(function: &'static str, operation: &'static str, effect: &'static 
 const MUTANTS: &[Mutant] = &[
     Mutant {
         id: "work-refusal-by-load",
-        broken: site("submit", "fetch_or", "look"),
+        broken: site("submit", "compare_exchange", "look"),
         what: "a refusal does not write",
         test: "the_pending_run_sees_what_a_refused_submission_stored",
     },
     Mutant {
         id: "work-submit-without-release",
-        broken: site("submit", "fetch_or", "acquire"),
+        broken: site("submit", "compare_exchange", "acquire"),
         what: "a refusal does not publish",
         test: "the_pending_run_sees_what_a_refused_submission_stored",
     },
@@ -240,13 +314,13 @@ const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         id: "work-submit-without-acquire",
-        broken: site("submit", "fetch_or", "release"),
+        broken: site("submit", "compare_exchange", "release"),
         what: "a claim does not see that the place is free",
         test: "each_claim_is_one_run",
     },
     Mutant {
         id: "work-submit-blind",
-        broken: site("submit", "fetch_or", "store"),
+        broken: site("submit", "compare_exchange", "store"),
         what: "a claim is a load and a store",
         test: "each_claim_is_one_run",
     },
@@ -279,6 +353,24 @@ const MUTANTS: &[Mutant] = &[
         broken: site("announce_waiter", "compare_exchange", "store"),
         what: "a waiter's bit is stored over the end of the run",
         test: "a_flush_sees_the_work_of_its_instance",
+    },
+    Mutant {
+        id: "work-take-back-blind",
+        broken: site("take_back", "compare_exchange", "store"),
+        what: "an instance is taken back by a store over the end of the run",
+        test: "the_next_instance_is_taken_back_or_runs",
+    },
+    Mutant {
+        id: "work-disable-blind",
+        broken: site("disable", "compare_exchange", "store"),
+        what: "a disable is stored over what happened since the look",
+        test: "nothing_runs_after_a_disable_a_cancel_and_a_wait",
+    },
+    Mutant {
+        id: "work-cancel-without-disable",
+        broken: Broken::Steps,
+        what: "a function queues its own item while it is cancelled",
+        test: "nothing_runs_after_a_disable_a_cancel_and_a_wait",
     },
     Mutant {
         id: "work-handed-over-ignored",

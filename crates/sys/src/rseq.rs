@@ -4,12 +4,16 @@
 //! that have
 //! no such area, or machines this code has not been written for, answer by the library's function instead.
 
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 use std::sync::OnceLock;
 
 /// The note, if this process has one.
 #[inline]
 pub(crate) fn cpu() -> Option<u32> {
-    #[cfg(target_arch = "x86_64")]
+    // An interpreter runs every thread in one place.
+    #[cfg(miri)]
+    return Some(0);
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     if let Some(offset) = note() {
         let cpu: i32;
         // SAFETY: `note` has found the library's area, which lies at this offset from the thread pointer in every
@@ -30,10 +34,10 @@ pub(crate) fn cpu() -> Option<u32> {
 }
 
 /// The field `cpu_id` of the area: after `cpu_id_start`.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 const CPU_ID: isize = 4;
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline]
 fn note() -> Option<isize> {
     static NOTE: OnceLock<Option<isize>> = OnceLock::new();

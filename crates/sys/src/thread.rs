@@ -11,9 +11,12 @@ use std::thread::{Builder, JoinHandle};
 /// # Errors
 /// The system's, when no thread can be created; `body` has then not run and is dropped.
 pub fn spawn(name: String, body: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
-    let old = block_signals();
+    // An interpreter has no signals.
+    let old = (!cfg!(miri)).then(block_signals);
     let result = Builder::new().name(name).spawn(body);
-    restore_signals(&old);
+    if let Some(old) = old {
+        restore_signals(&old);
+    }
     result
 }
 
@@ -31,4 +34,14 @@ fn block_signals() -> libc::sigset_t {
 fn restore_signals(old: &libc::sigset_t) {
     // SAFETY: the set is valid for the call; no old set is asked for.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, old, std::ptr::null_mut()) };
+}
+
+/// Lets the calling thread's timed sleeps end as exactly as the system can (the default is up to 50 us late). Never
+/// blocks.
+pub fn sleep_exactly() {
+    // An interpreter does not know the call.
+    if !cfg!(miri) {
+        // SAFETY: the call takes a number and changes nothing but the calling thread's slack.
+        unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
+    }
 }

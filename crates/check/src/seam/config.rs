@@ -86,6 +86,7 @@ pub enum Tier {
 }
 
 pub(super) const POOL: PoolConfig = PoolConfig {
+    real_time: false,
     managed: false,
     claim: ClaimPolicy::Kicked,
     cover: CoverPolicy::Eager,

@@ -378,6 +378,7 @@ impl Drive<'_> {
                 self.goto(done);
                 return;
             }
+            Submit::Disabled => unreachable!("nobody disables items here"),
             Submit::Push => self.goto(Pc::Push),
             Submit::HandOver => self.goto(Pc::HandOver),
         }

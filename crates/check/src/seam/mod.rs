@@ -19,6 +19,7 @@ pub use config::{Body, Config, ItemKind, Tier};
 pub use explore::{Report, Violation, explore};
 pub use model::{Act, SeamModel};
 pub use property::{Reached, Rule};
+pub(crate) use state::Memory;
 pub use state::{Seam, Who};
 pub use variant::Variant;
 

@@ -1,6 +1,6 @@
 //! The composition as a model of the explorer.
 
-use super::config::{Config, ITEMS_MAX, WORKERS_MAX};
+use super::config::{Config, ITEMS_MAX};
 use super::drive::Drive;
 use super::property::{Reached, Reaches, Rule};
 use super::state::{Came, Memory, Owed, Pc, Purpose, Row, Seam, Stage, Thread, Who};
@@ -10,7 +10,7 @@ use cmwq_core::list::Items;
 use cmwq_core::pool::{Actions, Event, InboxWord, PoolCore, WakeWord};
 use cmwq_core::time::Tick;
 use cmwq_core::work::WorkWord;
-use cmwq_core::worker::{BatchWord, State};
+use cmwq_core::worker::State;
 use stateright::{Model, Property};
 use std::cell::Cell;
 use std::panic;
@@ -199,16 +199,7 @@ impl Seam {
             pwq[at] = item.pwq;
             owned |= u8::from(item.owned) << at;
         }
-        let memory = Memory {
-            next: [None; ITEMS_MAX],
-            prev: [None; ITEMS_MAX],
-            inactive: [false; ITEMS_MAX],
-            pwq,
-            batches: [BatchWord::default(); WORKERS_MAX],
-            owned,
-            leaseholder: None,
-            leased: None,
-        };
+        let memory = Memory { pwq, owned, ..Memory::new() };
         let mut core = PoolCore::new(config.pool);
         for &max_active in config.pwqs {
             core.add_pwq(max_active);

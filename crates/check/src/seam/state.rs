@@ -48,7 +48,7 @@ impl Row {
 
 /// What the core reads and writes of items: links and flags, and how far each worker's batch has been started.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Memory {
+pub(crate) struct Memory {
     pub(super) next: [Option<Item>; ITEMS_MAX],
     pub(super) prev: [Option<Item>; ITEMS_MAX],
     pub(super) inactive: [bool; ITEMS_MAX],
@@ -101,6 +101,20 @@ impl Items for Memory {
 }
 
 impl Memory {
+    /// Items of one pwq, none of them linked and none owned by its caller.
+    pub(crate) fn new() -> Memory {
+        Memory {
+            next: [None; ITEMS_MAX],
+            prev: [None; ITEMS_MAX],
+            inactive: [false; ITEMS_MAX],
+            pwq: [0; ITEMS_MAX],
+            batches: [BatchWord::default(); WORKERS_MAX],
+            owned: 0,
+            leaseholder: None,
+            leased: None,
+        }
+    }
+
     /// Whether the item is owned by its caller: its word does not say that it runs.
     pub(super) fn is_owned(&self, item: Item) -> bool {
         self.owned & 1 << item != 0

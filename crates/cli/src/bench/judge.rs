@@ -39,6 +39,17 @@ impl Verdict {
     }
 }
 
+impl Verdict {
+    /// Judges a figure by its worst run.
+    pub(crate) fn by_worst(figure: String, found: Spread, bound: Bound) -> Verdict {
+        let holds = match bound {
+            Bound::AtLeast(least) => found.min >= least,
+            Bound::AtMost(most) => found.max <= most,
+        };
+        Verdict { figure: format!("{figure} (worst run)"), found, bound, holds }
+    }
+}
+
 impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -6,6 +6,8 @@ mod judge;
 mod machine;
 mod mailbox;
 mod queue;
+mod ring;
+mod timer;
 
 use crate::output::Failure;
 
@@ -19,10 +21,24 @@ pub(crate) struct Arguments {
 #[derive(clap::Subcommand)]
 enum Bench {
     Queue(queue::Arguments),
+    Ring(ring::Arguments),
+    Timer(timer::Arguments),
     /// One cell of `queue`, in this process.
     #[command(hide = true)]
     QueueCell {
         /// The cell.
+        cell: String,
+    },
+    /// One cell of `ring`, in this process.
+    #[command(hide = true)]
+    RingCell {
+        /// The cell.
+        cell: String,
+    },
+    /// One row of `timer`, in this process.
+    #[command(hide = true)]
+    TimerCell {
+        /// The row.
         cell: String,
     },
 }
@@ -32,5 +48,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.bench {
         Bench::Queue(arguments) => queue::run(arguments),
         Bench::QueueCell { cell } => queue::answer(cell),
+        Bench::Ring(arguments) => ring::run(arguments),
+        Bench::RingCell { cell } => ring::answer(cell),
+        Bench::Timer(arguments) => timer::run(arguments),
+        Bench::TimerCell { cell } => timer::answer(cell),
     }
 }

@@ -1,5 +1,6 @@
 //! `cmwq check`: explores the protocols of the work queue and says which promises hold.
 
+mod kick;
 mod table;
 
 use std::process::ExitCode;
@@ -12,13 +13,18 @@ use crate::output::{self, Failure};
 
 /// Explore every interleaving of a protocol, and say which rules hold.
 #[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {
+    /// Without one, `kick`
     #[command(subcommand)]
-    protocol: Protocol,
+    protocol: Option<Protocol>,
+    #[command(flatten)]
+    kick: kick::KickArguments,
 }
 
 #[derive(clap::Subcommand)]
 enum Protocol {
+    Kick(kick::KickArguments),
     Seam(SeamArguments),
 }
 
@@ -73,23 +79,18 @@ impl Outcome {
 const THREADS_MAX: usize = 1024;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
-    let Protocol::Seam(seam) = &arguments.protocol;
-    run_seam(seam)
+    match &arguments.protocol {
+        None => kick::run(&arguments.kick),
+        Some(Protocol::Kick(kick)) => kick::run(kick),
+        Some(Protocol::Seam(seam)) => run_seam(seam),
+    }
 }
 
 fn run_seam(arguments: &SeamArguments) -> Result<Outcome, Failure> {
     let configs = configs(arguments)?;
     let variants = variants(arguments)?;
     let claims = claims(arguments)?;
-    if arguments.threads == 0 {
-        return Err(Failure::input("--threads 0: at least one thread explores"));
-    }
-    if arguments.threads > THREADS_MAX {
-        let threads = arguments.threads;
-        return Err(Failure::input(format!(
-            "--threads {threads}: at most {THREADS_MAX}; one a CPU is enough"
-        )));
-    }
+    check_threads(arguments.threads)?;
     let mut sound = true;
     if arguments.variant.is_none() {
         for (claim, policy) in claims {
@@ -166,6 +167,18 @@ fn claims(arguments: &SeamArguments) -> Result<Vec<(&'static str, ClaimPolicy)>,
     let names: Vec<&str> = ClaimPolicy::ALL.iter().map(|(name, _)| *name).collect();
     let found = ClaimPolicy::ALL.into_iter().find(|(name, _)| *name == arguments.claim);
     found.map(|policy| vec![policy]).ok_or_else(|| unknown("claim policy", &arguments.claim, &names))
+}
+
+fn check_threads(threads: usize) -> Result<(), Failure> {
+    if threads == 0 {
+        return Err(Failure::input("--threads 0: at least one thread explores"));
+    }
+    if threads > THREADS_MAX {
+        return Err(Failure::input(format!(
+            "--threads {threads}: at most {THREADS_MAX}; one a CPU is enough"
+        )));
+    }
+    Ok(())
 }
 
 fn unknown(what: &str, name: &str, names: &[&str]) -> Failure {

@@ -25,6 +25,7 @@ pub struct EngineBuilder {
     wake_via: WakeVia,
     help: bool,
     shape: Shape,
+    record: Option<usize>,
     on_event: Option<Callback>,
 }
 
@@ -38,6 +39,7 @@ impl Default for EngineBuilder {
             wake_via: WakeVia::default(),
             help: false,
             shape: Shape::default(),
+            record: None,
             on_event: None,
         }
     }
@@ -125,6 +127,20 @@ impl EngineBuilder {
         self
     }
 
+    /// Records what each pool is told and decides, with room for this many bytes a pool; when it is full the oldest
+    /// give way. See [`Engine::recording`]. Default off.
+    pub fn record(mut self, bytes: usize) -> Self {
+        self.record = Some(bytes);
+        self
+    }
+
+    /// Idle workers that culling leaves in each pool. Default 2, as in the kernel. With less, a pool that is used now
+    /// and then ends and makes threads all the time.
+    pub fn idle_floor(mut self, workers: u32) -> Self {
+        self.config.idle_floor = workers;
+        self
+    }
+
     /// How submissions reach the worklist; see [`Shape`].
     #[cfg(feature = "bench")]
     pub fn shape(mut self, shape: Shape) -> Self {
@@ -161,6 +177,7 @@ impl EngineBuilder {
             wake_via: self.wake_via,
             help: self.help,
             shape: self.shape,
+            record: self.record,
             on_event: self.on_event,
         };
         let shared = Arc::new(Shared {
@@ -168,6 +185,7 @@ impl EngineBuilder {
             setup,
             pools: Lock::new(Registry::default()),
             manager,
+            timers: Arc::default(),
             threads: Lock::new(HashMap::new()),
             queue_names: Lock::new(HashMap::new()),
             panics: Counter::default(),

@@ -26,6 +26,15 @@ pub enum EngineEvent {
         /// How many.
         count: u32,
     },
+    /// A delayed item was due, or was armed when its queue was destroyed, and the queue refused it: it does not run.
+    DelayedDropped {
+        /// The queue's name.
+        queue: String,
+        /// Where the item was submitted: `file:line:column`.
+        place: String,
+        /// Why the queue refused it.
+        refusal: crate::Refusal,
+    },
     /// An item panicked. Its worker goes on.
     ItemPanicked {
         /// The queue's name, if the queue still exists.

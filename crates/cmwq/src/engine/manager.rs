@@ -43,6 +43,11 @@ impl Manager {
         self.wake.wake(true);
     }
 
+    /// Whether the manager, which has been given a time, must be woken for it.
+    pub(super) fn is_planned_after(&self, at: Tick) -> bool {
+        self.plan.is_after(at)
+    }
+
     /// The engine's owner is gone: shut down.
     pub(crate) fn end(&self) {
         // Ordering: read-modify-writes on both sides, as in `Summons::call`.
@@ -75,6 +80,7 @@ impl Pool {
 
 /// The body of the manager thread.
 pub(super) fn run(engine: &Arc<Shared>) {
+    cmwq_sys::thread::sleep_exactly();
     let manager = &engine.manager;
     loop {
         // Announce, then look, then sleep: whoever asks after the look finds the announcement and wakes us.
@@ -94,7 +100,8 @@ pub(super) fn run(engine: &Arc<Shared>) {
 
 /// Serves whatever is due; answers when the next thing is.
 fn look_at_all(engine: &Arc<Shared>) -> Tick {
-    let mut next = NEVER;
+    engine.timers.fire();
+    let mut next = engine.timers.next().unwrap_or(NEVER);
     for pool in engine.all_pools() {
         next = next.min(serve(engine, &pool));
     }

@@ -6,12 +6,14 @@ mod event;
 mod manager;
 mod shutdown;
 mod summons;
+mod timers;
 
 pub use builder::{BuildError, BuildErrorKind, EngineBuilder};
 pub use event::EngineEvent;
 pub(crate) use manager::Manager;
 pub(crate) use shutdown::Orphan;
 pub(crate) use summons::Summons;
+pub(crate) use timers::{Delayed, Timers};
 
 use crate::pool::{Pool, PoolKey, PoolSetup, Registry, Shape, WakeVia};
 use crate::queue::QueueBuilder;
@@ -49,6 +51,8 @@ pub(crate) struct Shared {
     /// E.
     pools: Lock<Registry, LinuxFutex>,
     pub(crate) manager: Manager,
+    /// By its own lock.
+    pub(crate) timers: Arc<Timers>,
     /// E: threads that nobody has waited for; a few of them may have ended.
     pub(crate) threads: Lock<HashMap<ThreadId, JoinHandle<()>>, LinuxFutex>,
     /// E: names of queues, for diagnostics.
@@ -66,6 +70,8 @@ pub(crate) struct EngineSetup {
     pub(crate) wake_via: WakeVia,
     pub(crate) help: bool,
     pub(crate) shape: Shape,
+    /// Bytes of a recording of each pool.
+    pub(crate) record: Option<usize>,
     pub(crate) on_event: Option<event::Callback>,
 }
 
@@ -102,6 +108,18 @@ impl Engine {
     /// The machine as this engine sees it.
     pub fn topology(&self) -> &Topology {
         &self.owner.shared.topology
+    }
+
+    /// What [`EngineBuilder::record`] has kept so far, as the bytes of a file that `cmwq replay` reads. `None`: nothing
+    /// is recorded.
+    ///
+    /// # Context
+    /// Takes each pool's lock for as long as it takes to copy its recording.
+    pub fn recording(&self) -> Option<Vec<u8>> {
+        self.owner.shared.setup.record?;
+        let pools = self.owner.shared.all_pools();
+        let recordings = pools.iter().filter_map(|pool| pool.recording()).collect();
+        Some(cmwq_core::pool::record::write(&recordings))
     }
 
     /// A snapshot of counters. Takes each pool's lock for a moment.
@@ -141,7 +159,13 @@ impl std::fmt::Debug for Engine {
 impl Shared {
     /// The pool of a key.
     pub(crate) fn pool(self: &Arc<Self>, key: PoolKey) -> Arc<Pool> {
-        self.pools.lock().get_or_make(key, |key| Pool::new(self.pool_setup(key), Arc::downgrade(self)))
+        self.pools.lock().get_or_make(key, |key| {
+            let pool = Pool::new(self.pool_setup(key), Arc::downgrade(self));
+            if let Some(bytes) = self.setup.record {
+                pool.record(bytes);
+            }
+            pool
+        })
     }
 
     pub(crate) fn all_pools(&self) -> Vec<Arc<Pool>> {

@@ -17,7 +17,7 @@ pub(crate) struct Orphan(pub(crate) Arc<QueueInner>);
 
 impl Orphan {
     pub(super) fn is_quiet(&self) -> bool {
-        !self.0.is_in_flight()
+        self.0.is_quiet()
     }
 }
 

@@ -4,7 +4,7 @@ use crate::pool::{Near, Pwq};
 use crate::worker::Runner;
 use cmwq_core::id::PwqId;
 use cmwq_core::work::WorkWord;
-use cmwq_ring::sync::{AtomicU32, Ordering};
+use cmwq_ring::sync::{AtomicPtr, AtomicU32, Ordering};
 use cmwq_ring::{Link, WorkCell};
 use std::cell::Cell;
 use std::panic::Location;
@@ -29,8 +29,10 @@ pub(crate) struct Header {
     pub(crate) prev: Cell<Option<NonNull<Header>>>,
     /// I.
     pub(crate) vtable: &'static VTable,
-    /// Owner of PENDING (W1).
-    pub(crate) pwq: Cell<Option<NonNull<Pwq>>>,
+    /// Owner of PENDING (W1). Cancellers read it at any time, and use it only as an address to look up.
+    pub(crate) pwq: PwqCell,
+    /// The holder of the lock of this pwq's pool: set while the item is in one of that pool's lists.
+    pub(crate) listed: PwqCell,
     /// Owner of PENDING (W1), until the start: the pwq whose worker runs it, or ran it last.
     pub(crate) ran_at: Cell<Option<NonNull<Pwq>>>,
     /// Owner of PENDING (W1): where it was submitted.
@@ -45,6 +47,29 @@ pub(crate) struct Header {
     pub(crate) cpu: Cell<u8>,
     /// Owner of PENDING (W1): where the pool's workers are seen: a hint for who waits.
     pub(crate) near: Cell<Near>,
+}
+
+/// The address of a pwq, or none; read by threads that do not own the field.
+pub(crate) struct PwqCell(AtomicPtr<Pwq>);
+
+impl PwqCell {
+    fn new() -> PwqCell {
+        PwqCell(AtomicPtr::new(std::ptr::null_mut()))
+    }
+
+    /// The address.
+    #[inline]
+    pub(crate) fn get(&self) -> Option<NonNull<Pwq>> {
+        // Ordering: relaxed: owners are ordered by the item's word and the pool's lock; to others it is a hint.
+        NonNull::new(self.0.load(Ordering::Relaxed))
+    }
+
+    /// Sets it. For its owner.
+    #[inline]
+    pub(crate) fn set(&self, pwq: Option<NonNull<Pwq>>) {
+        // Ordering: relaxed, as in `get`.
+        self.0.store(pwq.map_or(std::ptr::null_mut(), NonNull::as_ptr), Ordering::Relaxed);
+    }
 }
 
 /// What differs between kinds of items.
@@ -75,7 +100,8 @@ impl Header {
             next: Cell::new(None),
             prev: Cell::new(None),
             vtable,
-            pwq: Cell::new(None),
+            pwq: PwqCell::new(),
+            listed: PwqCell::new(),
             ran_at: Cell::new(None),
             place: Cell::new(place),
             refs: AtomicU32::new(refs),

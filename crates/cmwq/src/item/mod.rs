@@ -1,5 +1,6 @@
 //! Items: what is queued.
 
+mod cancel;
 mod guard;
 mod header;
 mod message;
@@ -9,6 +10,7 @@ mod work;
 #[cfg(feature = "bench")]
 pub(crate) mod raw;
 
+pub(crate) use cancel::Arming;
 pub(crate) use guard::{discard, quietly};
 pub(crate) use header::{Claimed, Handle, Header};
 pub(crate) use message::MESSAGE;

@@ -7,7 +7,7 @@
 use super::guard::{Payload, discard, quietly};
 use super::header::{Header, VTable};
 use crate::queue::{Open, Refusal, spin_near};
-use crate::worker::{Runner, WaitPolicy, blocking};
+use crate::worker::{Cycle, Runner, Wait, WaitPolicy, begin_wait, blocking};
 use cmwq_core::work::WorkWord;
 use cmwq_ring::{Futex, JoinCell, Polled};
 use cmwq_sys::futex::LinuxFutex;
@@ -29,6 +29,8 @@ pub enum JoinError {
     Panicked(Box<dyn std::any::Any + Send + 'static>),
     /// The queue refused the closure, which never ran.
     Refused(Refusal),
+    /// The caller is inside an item that has to go on before the closure can end. The closure is detached.
+    WouldDeadlock(Cycle),
 }
 
 impl fmt::Debug for JoinError {
@@ -36,6 +38,7 @@ impl fmt::Debug for JoinError {
         match self {
             JoinError::Panicked(_) => f.write_str("Panicked(..)"),
             JoinError::Refused(refusal) => f.debug_tuple("Refused").field(refusal).finish(),
+            JoinError::WouldDeadlock(cycle) => f.debug_tuple("WouldDeadlock").field(cycle).finish(),
         }
     }
 }
@@ -45,6 +48,7 @@ impl fmt::Display for JoinError {
         match self {
             JoinError::Panicked(_) => f.write_str("the closure panicked"),
             JoinError::Refused(refusal) => write!(f, "the closure was not queued: {refusal}"),
+            JoinError::WouldDeadlock(cycle) => write!(f, "the wait would never end: {cycle}"),
         }
     }
 }
@@ -71,9 +75,10 @@ struct Inner<F, T> {
     closure: UnsafeCell<MaybeUninit<F>>,
 }
 
-/// A new one-shot item, not yet submitted.
+/// A new one-shot item, not yet submitted. An address rather than a box, since the queue gets it before the handle is
+/// made. Ends as a handle or as its closure.
 pub(crate) struct Task<F, T> {
-    inner: Box<Inner<F, T>>,
+    inner: NonNull<Inner<F, T>>,
 }
 
 impl<F: FnOnce() -> T + Send, T: Send> Task<F, T> {
@@ -92,22 +97,23 @@ impl<F: FnOnce() -> T + Send, T: Send> Task<F, T> {
             result: UnsafeCell::new(None),
             scope: UnsafeCell::new(scope),
         };
-        Task { inner: Box::new(Inner { front, closure: UnsafeCell::new(MaybeUninit::new(closure)) }) }
+        let inner = Inner { front, closure: UnsafeCell::new(MaybeUninit::new(closure)) };
+        Task { inner: NonNull::from(Box::leak(Box::new(inner))) }
     }
 
     pub(crate) fn header(&self) -> NonNull<Header> {
-        NonNull::from(&*self.inner).cast()
+        self.inner.cast()
     }
 
     /// After the submission: the handle.
     pub(crate) fn into_handle(self) -> JoinHandle<T> {
-        let task = NonNull::from(Box::leak(self.inner)).cast::<Front<T>>();
-        JoinHandle { state: State::Task(task), result: PhantomData }
+        JoinHandle { state: State::Task(self.inner.cast()), result: PhantomData }
     }
 
     /// After a refusal: the closure back. The scope, if any, is told by the caller.
     pub(crate) fn into_closure(self) -> F {
-        let Inner { closure, .. } = *self.inner;
+        // SAFETY: made by `new`; the queue that refused it has kept no address.
+        let Inner { closure, .. } = *unsafe { Box::from_raw(self.inner.as_ptr()) };
         // SAFETY: never submitted, so never run.
         unsafe { closure.into_inner().assume_init() }
     }
@@ -171,7 +177,7 @@ fn discard_release(item: NonNull<Header>) {
 /// # Safety
 /// See [`VTable::free`]; the item is an `Inner<F, T>` whose closure has been run.
 unsafe fn free<F, T>(item: NonNull<Header>) {
-    // SAFETY: made by `Box::leak` in `into_handle`; nobody refers to it any more. The closure has been moved out.
+    // SAFETY: made by `Box::leak` in `Task::new`; nobody refers to it any more. The closure has been moved out.
     drop(unsafe { Box::from_raw(item.cast::<Inner<F, T>>().as_ptr()) });
 }
 
@@ -222,12 +228,12 @@ impl<T> JoinHandle<T> {
     /// Blocks; needs the progress of the queue. Inside an item it counts as blocking.
     ///
     /// # Errors
-    /// [`JoinError`] when the closure panicked or was refused.
+    /// [`JoinError`] when the closure panicked or was refused, or could not end before the calling item has.
     pub fn join(mut self) -> Result<T, JoinError> {
         if let Some(front) = self.front()
             && !spin_near(front.wait, front.header.near.get().is_here(), || front.join.is_done())
         {
-            front.sleep();
+            front.sleep().map_err(JoinError::WouldDeadlock)?;
         }
         self.take()
     }
@@ -251,14 +257,17 @@ impl<T> JoinHandle<T> {
 }
 
 impl<T> Front<T> {
-    fn sleep(&self) {
+    fn sleep(&self) -> Result<(), Cycle> {
+        let is_done = || self.join.is_done();
+        let _waiting = begin_wait(&Wait::Item(NonNull::from(&self.header), &is_done))?;
         while self.join.announce_waiter() == Polled::Pending {
             let (word, value) = self.join.sleep_value();
             if self.join.is_done() {
-                return;
+                break;
             }
             blocking(|| LinuxFutex::wait(word, value, None));
         }
+        Ok(())
     }
 }
 

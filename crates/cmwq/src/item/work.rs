@@ -1,10 +1,11 @@
 //! Works: items that can be queued again and again.
 
+use super::cancel::Arming;
 use super::guard::{Payload, discard, quietly};
 use super::header::{Header, VTable};
 use crate::engine::EngineEvent;
 use crate::queue::{WaitError, spin_here};
-use crate::worker::{Runner, WaitPolicy, blocking, current_item};
+use crate::worker::{Cycle, Runner, Wait, WaitPolicy, begin_wait, blocking, current_item, own_cycle};
 use cmwq_core::work::{FlushTarget, WorkWord};
 use cmwq_ring::Lock;
 use cmwq_sys::futex::{LinuxFutex, wait_at, wake_all_at};
@@ -33,6 +34,8 @@ struct Inner<F> {
     /// What the last panicking run carried, until a flush takes it.
     panic: Lock<Option<Payload>, LinuxFutex>,
     wait: WaitPolicy,
+    /// Its timer; out of date unless the item is delayed. The lock comes before that of the timers.
+    arming: Lock<Option<Arming>, LinuxFutex>,
     created: &'static Location<'static>,
     /// Touched by the one run at a time.
     function: UnsafeCell<F>,
@@ -60,6 +63,7 @@ impl Work {
             header: Header::new(const { &VTable::of_work::<F>() }, WorkWord::IDLE, 1, created),
             panic: Lock::new(None),
             wait: WaitPolicy::default(),
+            arming: Lock::new(None),
             created,
             function: UnsafeCell::new(function),
         });
@@ -70,9 +74,26 @@ impl Work {
         self.header
     }
 
-    fn head(&self) -> &Header {
+    pub(super) fn head(&self) -> &Header {
         // SAFETY: W5: this handle's reference keeps it alive.
         unsafe { self.header.as_ref() }
+    }
+
+    pub(crate) fn arming(&self) -> &Lock<Option<Arming>, LinuxFutex> {
+        &self.shared().arming
+    }
+
+    /// Keeps a reference alive that is an item's pending instance's.
+    pub(super) fn into_pending(self) {
+        std::mem::forget(self);
+    }
+
+    /// A handle from the pending instance's reference.
+    ///
+    /// # Safety
+    /// W1 one claimer: the instance is the caller's, who gives away its reference.
+    pub(crate) unsafe fn from_pending(item: NonNull<Header>) -> Work {
+        Work { header: item }
     }
 
     /// The part that does not depend on the function's type.
@@ -99,24 +120,25 @@ impl Work {
 
     /// Waits until the instance that is pending now has ended; if none is, the one that runs. Later instances are
     /// not waited
-    /// for. `false`: it was neither pending nor running.
+    /// for. A delayed one is queued now. `false`: it was neither pending nor running.
     ///
     /// # Context
     /// Blocks; needs the progress of the queue the work was submitted to. Counts as blocking inside an item.
     ///
     /// # Errors
-    /// [`FlushError::WouldDeadlock`] inside the work's own function. [`FlushError::Panicked`] when a run has
+    /// [`FlushError::WouldDeadlock`] inside the work's own function, and inside an item that has to go on before
+    /// the work can end. [`FlushError::Panicked`] when a run has
     /// panicked and no
     /// flush has reported it yet: the first one to return takes the payload.
     pub fn flush(&self) -> Result<bool, FlushError> {
         if current_item() == Some(self.header) {
-            return Err(FlushError::WouldDeadlock);
+            return Err(FlushError::WouldDeadlock(own_cycle()));
         }
-        let word = &self.head().word;
-        let waited = match word.flush_target() {
+        let waited = match self.head().word.flush_target() {
             FlushTarget::Idle => false,
             FlushTarget::Until(target) => {
-                self.wait_until(target);
+                self.queue_now();
+                self.wait_until(target).map_err(FlushError::WouldDeadlock)?;
                 true
             }
         };
@@ -127,49 +149,52 @@ impl Work {
         }
     }
 
-    fn wait_until(&self, target: u32) {
+    pub(super) fn wait_until(&self, target: u32) -> Result<(), Cycle> {
         let word = &self.head().word;
-        if spin_here(self.shared().wait, || word.read().has_ended(target)) {
-            return;
+        let has_ended = || word.read().has_ended(target);
+        if spin_here(self.shared().wait, has_ended) {
+            return Ok(());
         }
+        let _waiting = begin_wait(&Wait::Item(self.header, &has_ended))?;
         while let Some(ended) = word.announce_waiter(target) {
             // SAFETY: half of a word of this work, which this handle keeps alive.
             blocking(|| unsafe { wait_at(word.futex_address(), ended, None) });
         }
+        Ok(())
     }
 }
 
 /// Why a flush of a work reports no plain answer.
 pub enum FlushError {
-    /// The caller is inside the work's own function.
-    WouldDeadlock,
+    /// The caller is inside the work's own function, or inside an item that the work waits for.
+    WouldDeadlock(Cycle),
     /// A run panicked with this payload.
     Panicked(Box<dyn std::any::Any + Send + 'static>),
 }
 
 impl fmt::Debug for FlushError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            FlushError::WouldDeadlock => "WouldDeadlock",
-            FlushError::Panicked(_) => "Panicked(..)",
-        })
+        match self {
+            FlushError::WouldDeadlock(cycle) => f.debug_tuple("WouldDeadlock").field(cycle).finish(),
+            FlushError::Panicked(_) => f.write_str("Panicked(..)"),
+        }
     }
 }
 
 impl fmt::Display for FlushError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            FlushError::WouldDeadlock => "a work cannot wait for itself inside its own function",
-            FlushError::Panicked(_) => "a run of the work panicked",
-        })
+        match self {
+            FlushError::WouldDeadlock(cycle) => write!(f, "the wait would never end: {cycle}"),
+            FlushError::Panicked(_) => f.write_str("a run of the work panicked"),
+        }
     }
 }
 
 impl std::error::Error for FlushError {}
 
 impl From<WaitError> for FlushError {
-    fn from(_: WaitError) -> Self {
-        FlushError::WouldDeadlock
+    fn from(WaitError::WouldDeadlock(cycle): WaitError) -> Self {
+        FlushError::WouldDeadlock(cycle)
     }
 }
 

@@ -1,14 +1,18 @@
 //! One hold of a pool's lock: events in, decisions collected, performed after unlock.
 
+use super::held::HeldBack;
 use super::links::Links;
 use super::node::Post;
-use super::{Guarded, Pool, Shape, WorkerCell};
-use crate::item::{Claimed, Handle};
+use super::record;
+use super::{Guarded, Pool, Pwq, Shape, WorkerCell};
+use crate::item::{Claimed, Handle, Header};
 use cmwq_core::id::{PwqId, Sleeper, WorkerId};
 use cmwq_core::pool::{Event, PoolCore, Verdict};
 use cmwq_core::time::Tick;
 use cmwq_ring::{LockGuard, Received};
 use cmwq_sys::futex::LinuxFutex;
+use std::ptr::NonNull;
+use std::sync::Arc;
 
 /// The lock, held.
 pub(crate) struct Hold<'a> {
@@ -40,6 +44,7 @@ pub(crate) enum Linger {
 fn claimed(handle: Handle) -> Claimed {
     // SAFETY: W5 pending keeps alive: a claimed item is pending.
     let header = unsafe { handle.0.as_ref() };
+    header.listed.set(None);
     let pwq = header.pwq.get().expect("a pushed item names its pwq (W1)");
     // SAFETY: pwqs live as long as their pool.
     let pwq = unsafe { pwq.as_ref() }.id;
@@ -62,8 +67,11 @@ impl<'a> Hold<'a> {
 
     #[inline(always)]
     pub(crate) fn step(&mut self, event: Event<Handle>) {
-        let Guarded { core, actions, leaseholder, pwqs, posts, .. } = &mut *self.guard;
+        let Guarded { core, actions, leaseholder, pwqs, posts, recorder, .. } = &mut *self.guard;
         let mut links = Links { pool: self.pool, leaseholder: *leaseholder, pwqs, posts };
+        if let Some(recorder) = recorder {
+            return record::step(recorder, core, self.now, event, &mut links, actions);
+        }
         core.step(self.now, event, &mut links, actions);
     }
 
@@ -104,7 +112,7 @@ impl<'a> Hold<'a> {
                         // SAFETY: pwqs live as long as their pool.
                         self.read_mail(unsafe { pwq.as_ref() });
                     } else {
-                        self.step(Event::Arrive(Handle(item)));
+                        self.arrive(item, header);
                     }
                 }
             }
@@ -112,6 +120,13 @@ impl<'a> Hold<'a> {
         if std::mem::take(&mut self.guard.actions.recall) {
             self.recall_batches();
         }
+    }
+
+    /// Gives an item to the core, which puts it into one of its lists.
+    #[inline]
+    pub(super) fn arrive(&mut self, item: NonNull<Header>, header: &Header) {
+        header.listed.set(header.pwq.get());
+        self.step(Event::Arrive(Handle(item)));
     }
 
     /// Hands the items the core has claimed to the worker of this cell: one directly, several in places from where
@@ -159,10 +174,52 @@ impl<'a> Hold<'a> {
         for place in cell.batch.recall().rev() {
             // SAFETY: the lock is held.
             let claimed = unsafe { cell.place(place) };
+            // SAFETY: W5 pending keeps alive: it has not been started.
+            let header = unsafe { claimed.handle.0.as_ref() };
+            header.listed.set(header.pwq.get());
             self.step(Event::Return(worker, claimed.handle));
         }
         let started = cell.batch.started();
         self.report(worker, cell, started.saturating_sub(1));
+    }
+
+    /// Takes a pending item out of this pool's lists, to which `pwq` belongs. `false`: it is not there; it has not
+    /// been pushed yet, or is about to be started, or is elsewhere by now.
+    pub(super) fn withdraw(&mut self, item: NonNull<Header>, header: &Header, pwq: NonNull<Pwq>) -> bool {
+        self.drain();
+        if header.listed.get() != Some(pwq) {
+            self.recall_batches();
+        }
+        let is_here = header.listed.get() == Some(pwq);
+        if is_here {
+            header.listed.set(None);
+            self.step(Event::Cancel(Handle(item)));
+        }
+        // The drain may have taken the stand-by mark.
+        self.step(Event::Cover);
+        is_here
+    }
+
+    /// The limit behind which an item of `pwq`, which belongs to this pool, waits.
+    pub(super) fn held_back(&mut self, header: &Header, pwq: NonNull<Pwq>) -> Option<HeldBack> {
+        // What has ended and is not reported makes room yet, and counts as one that goes on.
+        self.drain();
+        let waits = header.listed.get() == Some(pwq) && header.inactive.get();
+        let answer = waits.then(|| {
+            // SAFETY: pwqs live as long as their pool.
+            let at = unsafe { pwq.as_ref() };
+            // SAFETY: L1 one holder: this is a hold.
+            match unsafe { at.node() } {
+                Some(member) => HeldBack {
+                    limit: Arc::as_ptr(&member.node).addr(),
+                    active: member.node.counts.read().nr(),
+                },
+                None => HeldBack { limit: pwq.addr().get(), active: self.guard.core.gate(at.id).nr_active() },
+            }
+        });
+        // The drain may have taken the stand-by mark.
+        self.step(Event::Cover);
+        answer
     }
 
     /// Recalls every batch, the last claimed first, so that items come back to the worklist in their order.
@@ -254,8 +311,12 @@ impl<'a> Hold<'a> {
     /// What pwqs hold of their nodes' counts and do not use goes back.
     #[inline]
     fn end_hold(&mut self) {
-        let Guarded { core, leaseholder, pwqs, posts, .. } = &mut *self.guard;
-        core.end_hold(&mut Links { pool: self.pool, leaseholder: *leaseholder, pwqs, posts });
+        let Guarded { core, leaseholder, pwqs, posts, recorder, .. } = &mut *self.guard;
+        let mut links = Links { pool: self.pool, leaseholder: *leaseholder, pwqs, posts };
+        if let Some(recorder) = recorder {
+            return recorder.end_hold(core, &mut links);
+        }
+        core.end_hold(&mut links);
     }
 
     fn deferred(&mut self) -> Deferred {

@@ -1,7 +1,8 @@
 //! How the core reaches into items: the only pointer chasing of lists.
 
+use super::Pool;
 use super::node::{Membership, Post};
-use super::{Pool, Pwq};
+use super::pwq::PwqHome;
 use crate::item::{Handle, Header};
 use cmwq_core::id::{PwqId, WorkerId};
 use cmwq_core::list::Items;
@@ -13,7 +14,7 @@ pub(super) struct Links<'a> {
     /// The worker that takes single items without the lock.
     pub(super) leaseholder: Option<WorkerId>,
     /// The pool's pwqs, by number.
-    pub(super) pwqs: &'a [(Box<Pwq>, bool)],
+    pub(super) pwqs: &'a [(PwqHome, bool)],
     /// What is to be sent to other pools after unlock.
     pub(super) posts: &'a mut Vec<Post>,
 }

@@ -1,21 +1,27 @@
 //! Pools: threads that share a worklist.
 
 mod cells;
+mod directory;
+mod held;
 mod hold;
 mod leased;
 mod links;
 mod near;
 mod node;
 mod pwq;
+mod record;
 mod registry;
 mod shape;
 
 pub use cells::WakeVia;
 pub(crate) use cells::{Backend, WorkerCell};
+pub(crate) use directory::withdraw;
+pub(crate) use held::{HeldBack, held_back, limit_of};
 pub(crate) use hold::{Filled, Hold, Linger};
 pub(crate) use near::Near;
 pub(crate) use node::{Membership, Node};
-pub(crate) use pwq::Pwq;
+use pwq::PwqHome;
+pub(crate) use pwq::{Pwq, leave_room};
 pub(crate) use registry::{PoolKey, Registry};
 #[cfg(not(feature = "bench"))]
 pub(crate) use shape::Shape;
@@ -27,11 +33,12 @@ use crate::item::{Handle, Header};
 use crate::stats::{Counter, Hint};
 use crate::worker::WaitPolicy;
 use cmwq_core::id::{PwqId, Sleeper, WorkerId};
+use cmwq_core::pool::record::Recorder;
 use cmwq_core::pool::{Actions, PoolConfig, PoolCore};
 use cmwq_core::pwq::Limit;
 use cmwq_core::time::Tick;
 use cmwq_ring::sync::prefetch_for_write;
-use cmwq_ring::{CacheLine, Inbox, Lock, Waked};
+use cmwq_ring::{CacheLine, Inbox, Lock, RoomCell, Waked};
 use cmwq_sys::futex::LinuxFutex;
 use cmwq_sys::topology::CpuSet;
 use std::ptr::NonNull;
@@ -48,8 +55,10 @@ pub(crate) struct Guarded {
     posts: Vec<node::Post>,
     /// The worker that may take single items without the lock, while the inbox says so.
     leaseholder: Option<WorkerId>,
-    /// Every pwq of this pool, by number, and whether a queue uses it. Boxed: queues and items hold their addresses.
-    pwqs: Vec<(Box<Pwq>, bool)>,
+    /// Writes down every step of the core, if it was asked to.
+    recorder: Option<Box<Recorder>>,
+    /// Every pwq of this pool, by number, and whether a queue uses it. Queues and items hold their addresses.
+    pwqs: Vec<(PwqHome, bool)>,
 }
 
 /// Where a new pwq has its room from.
@@ -135,6 +144,7 @@ impl Pool {
                 wants_reports: false,
                 posts: Vec::new(),
                 leaseholder: None,
+                recorder: None,
                 pwqs: Vec::new(),
             })),
             listed: CacheLine::default(),
@@ -172,11 +182,11 @@ impl Pool {
     }
 
     /// A pwq for a queue: one whose queue is gone and whose last item has been reported, or a new one.
-    pub(crate) fn join(&self, queue: u64, limit: JoinLimit) -> NonNull<Pwq> {
+    pub(crate) fn join(&self, queue: u64, limit: JoinLimit, room: Option<Arc<RoomCell>>) -> NonNull<Pwq> {
         let mut guard = self.lock.lock();
-        let Guarded { core, pwqs, .. } = &mut *guard;
+        let Guarded { core, pwqs, recorder, .. } = &mut *guard;
         let (limit, node) = limit.parts();
-        let is_free = |(pwq, used): &&mut (Box<Pwq>, bool)| {
+        let is_free = |(pwq, used): &&mut (PwqHome, bool)| {
             // SAFETY: L1 one holder: the guard is held.
             !*used && core.gate(pwq.id).is_unused() && unsafe { pwq.is_quiet() }
         };
@@ -184,27 +194,35 @@ impl Pool {
         if let Some((pwq, used)) = free {
             *used = true;
             core.reuse_pwq(pwq.id, limit);
-            // SAFETY: L1 one holder.
-            unsafe { pwq.set_node(node) };
+            if let Some(recorder) = recorder {
+                recorder.reuse_pwq(pwq.id, limit);
+            }
+            // SAFETY: L1 one holder; its last item has been reported.
+            unsafe { pwq.set_up(node, room) };
             pwq.queue.set(queue);
             // The new queue's arrivals begin at zero.
             pwq.departures.reset();
-            return NonNull::from(&**pwq);
+            return pwq.address();
         }
-        let pwq = Box::new(Pwq::new(self, core.add_pwq(limit)));
-        // SAFETY: L1 one holder.
-        unsafe { pwq.set_node(node) };
+        let pwq = PwqHome::new(Pwq::new(self, core.add_pwq(limit)));
+        if let Some(recorder) = recorder {
+            recorder.add_pwq(limit);
+        }
+        // SAFETY: L1 one holder; it is new.
+        unsafe { pwq.set_up(node, room) };
         pwq.queue.set(queue);
-        let address = NonNull::from(&*pwq);
+        let address = pwq.address();
         pwq.message.pwq.set(Some(address));
         pwqs.push((pwq, true));
+        drop(guard);
+        directory::enter(address, &self.this);
         address
     }
 
     /// The queue of a pwq is gone; nothing of it is queued, though the end of its last items may not be reported yet.
     pub(crate) fn leave(&self, pwq: NonNull<Pwq>) {
         let mut guard = self.lock.lock();
-        if let Some((_, used)) = guard.pwqs.iter_mut().find(|(p, _)| NonNull::from(&**p) == pwq) {
+        if let Some((_, used)) = guard.pwqs.iter_mut().find(|(p, _)| p.address() == pwq) {
             *used = false;
         }
     }

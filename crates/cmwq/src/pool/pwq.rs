@@ -5,9 +5,12 @@ use super::node::{self, Membership};
 use crate::item::Header;
 use crate::stats::Counter;
 use cmwq_core::id::PwqId;
-use cmwq_ring::{CacheLine, Departures, MailCell};
+use cmwq_ring::{CacheLine, Departures, Futex, MailCell, RoomCell};
 use std::cell::UnsafeCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Waker;
 
 /// Lives as long as its pool; given to a new queue after its old one is gone. Workers may touch it (to wake a
 /// flush) when
@@ -21,13 +24,48 @@ pub(crate) struct Pwq {
     pub(crate) queue: Counter,
     /// L: its place in the node whose limit it shares; none: it has its own limit.
     node: UnsafeCell<Option<Membership>>,
+    /// L, set while nothing of it is queued; then read by who runs or takes back its items: the room of its queue.
+    room: UnsafeCell<Option<Arc<RoomCell>>>,
     /// W: what other pools have for it.
     pub(super) mail: MailCell,
     /// Whose it is, `mail` says (N2).
     pub(super) message: Header,
+    /// Who is to be told, besides the sleepers, when a phase may be empty. Locked for a few instructions.
+    wakers: Mutex<Vec<Waker>>,
     /// W: what has ended, by phase.
     pub(crate) departures: CacheLine<Departures>,
 }
+
+/// Owns a pwq at an address that others hold. (A box that moves claims to be the only way to what is in it.)
+pub(super) struct PwqHome(NonNull<Pwq>);
+
+impl PwqHome {
+    pub(super) fn new(pwq: Pwq) -> PwqHome {
+        PwqHome(NonNull::from(Box::leak(Box::new(pwq))))
+    }
+
+    pub(super) fn address(&self) -> NonNull<Pwq> {
+        self.0
+    }
+}
+
+impl std::ops::Deref for PwqHome {
+    type Target = Pwq;
+    fn deref(&self) -> &Pwq {
+        // SAFETY: made by `new`, freed by `drop`, and never borrowed exclusively in between.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl Drop for PwqHome {
+    fn drop(&mut self) {
+        // SAFETY: made by `new` from a box, which nobody else frees; pwqs are used only while their pool lives.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
+}
+
+// SAFETY: owns a `Pwq`, which may be sent and shared.
+unsafe impl Send for PwqHome {}
 
 // SAFETY: the pool is Sync and outlives its pwqs; `node` is touched under the pool's lock, the message by its sender or
 // the taker of the inbox (N2 one sender); the rest is atomics.
@@ -42,8 +80,10 @@ impl Pwq {
             id,
             queue: Counter::default(),
             node: UnsafeCell::new(None),
+            room: UnsafeCell::new(None),
             mail: MailCell::default(),
             message: node::message(),
+            wakers: Mutex::default(),
             departures: CacheLine::default(),
         }
     }
@@ -57,13 +97,27 @@ impl Pwq {
         unsafe { (*self.node.get()).as_ref() }
     }
 
-    /// Gives it to a queue, with a place in a node or a limit of its own.
+    /// Gives it to a queue, with a place in a node or a limit of its own, and the queue's room if that is limited.
     ///
     /// # Safety
-    /// The caller holds the pool's lock.
-    pub(super) unsafe fn set_node(&self, node: Option<Membership>) {
+    /// The caller holds the pool's lock, and nothing of the pwq is queued.
+    pub(super) unsafe fn set_up(&self, node: Option<Membership>, room: Option<Arc<RoomCell>>) {
         // SAFETY: L1 one holder.
         unsafe { *self.node.get() = node };
+        // SAFETY: nothing is queued, so nobody reads it.
+        unsafe { *self.room.get() = room };
+    }
+
+    /// An item of it has started, or was taken back: whoever waits for room in the queue is told.
+    ///
+    /// # Safety
+    /// The caller has the item, whose end has not been reported.
+    #[inline]
+    pub(crate) unsafe fn make_room(&self) {
+        // SAFETY: not written while an item of the pwq is queued or runs.
+        if let Some(room) = unsafe { (*self.room.get()).as_ref() } {
+            leave_room(room);
+        }
     }
 
     /// Whether nothing is on the way to it from others of its last node.
@@ -92,11 +146,41 @@ impl Pwq {
         unsafe { self.pool().submit(item, self.id) };
     }
 
-    /// `count` items that arrived at the phase of `slot` have ended; wakes flushes that wait for them.
+    /// Leaves a waker for the next time that a flush may have ended. Announce the wait afterwards, and look again.
+    pub(crate) fn leave_waker(&self, waker: &Waker) {
+        let waker = waker.clone();
+        let mut wakers = self.wakers.lock().unwrap_or_else(PoisonError::into_inner);
+        if !wakers.iter().any(|other| other.will_wake(&waker)) {
+            wakers.push(waker);
+            return;
+        }
+        drop(wakers);
+        // User code: `waker` is dropped after the lock.
+    }
+
+    /// `count` items that arrived at the phase of `slot` have ended; wakes flushes that wait for them. Not under a
+    /// pool's lock: wakers are user code.
+    #[inline]
     pub(crate) fn depart(&self, slot: usize, count: u32) {
         if self.departures.depart(slot, count) {
-            use cmwq_ring::Futex;
-            cmwq_sys::futex::LinuxFutex::wake_all(self.departures.futex(slot));
+            self.wake_flushes(slot);
         }
+    }
+
+    #[cold]
+    fn wake_flushes(&self, slot: usize) {
+        cmwq_sys::futex::LinuxFutex::wake_all(self.departures.futex(slot));
+        let wakers = std::mem::take(&mut *self.wakers.lock().unwrap_or_else(PoisonError::into_inner));
+        for waker in wakers {
+            // A waker that panics must not take a worker with it.
+            let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
+        }
+    }
+}
+
+/// Gives a place back and wakes those who wait for one.
+pub(crate) fn leave_room(room: &RoomCell) {
+    if room.give() {
+        cmwq_sys::futex::LinuxFutex::wake_all(room.futex());
     }
 }

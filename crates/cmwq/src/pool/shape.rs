@@ -36,7 +36,8 @@ impl Pool {
     #[inline(never)]
     pub(super) unsafe fn submit_locked(&self, item: NonNull<Header>) {
         let mut hold: Hold<'_> = self.hold(self.submission_time());
-        hold.step(Event::Arrive(crate::item::Handle(item)));
+        // SAFETY: W1 one claimer: it is the caller's, and not given to the core yet.
+        hold.arrive(item, unsafe { item.as_ref() });
         hold.step(Event::Submitted);
         let issued = hold.release();
         if issued > 0 {

@@ -6,8 +6,8 @@ use super::{Owner, Queue};
 use crate::engine::{BuildError, Engine};
 use crate::pool::{JoinLimit, PoolKey, Shape};
 use cmwq_core::pwq::min_active_default;
-use cmwq_ring::CacheLine;
 use cmwq_ring::sync::{AtomicU32, AtomicU64, Ordering};
+use cmwq_ring::{CacheLine, Listing, RoomCell};
 use cmwq_sys::topology::{CpuId, Pod, Scope};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,6 +18,9 @@ fn new_id() -> u64 {
     // Ordering: relaxed: a number, ordering nothing.
     LAST.fetch_add(1, Ordering::Relaxed) + 1
 }
+
+/// The largest `max_pending`.
+const MAX_PENDING_MAX: u32 = 1 << 30;
 
 /// Builds a [`Queue`]. Without further settings it is the kernel's unbound queue: items start as soon as a worker is
 /// available, at most 1024 at a time, in pods of about 8 cores that share a cache.
@@ -33,12 +36,22 @@ pub struct QueueBuilder {
     min_active: Option<u32>,
     scope: Scope,
     strict: bool,
+    max_pending: u32,
 }
 
 impl QueueBuilder {
     pub(crate) fn new(engine: Engine, name: String) -> Self {
         let (kind, scope) = (Kind::Unbound, Scope::default());
-        QueueBuilder { engine, name, kind, max_active: 0, min_active: None, scope, strict: false }
+        QueueBuilder {
+            engine,
+            name,
+            kind,
+            max_active: 0,
+            min_active: None,
+            scope,
+            strict: false,
+            max_pending: 0,
+        }
     }
 
     /// Items run on the CPU they are submitted from, one at a time while they do not block (the kernel's
@@ -98,16 +111,33 @@ impl QueueBuilder {
         self
     }
 
+    /// How many items may be queued and not started, over all CPUs; 0, the default, means any number (the kernel has no
+    /// such limit). [`Queue::queue`] and its like refuse a further one with [`Refusal::Full`](crate::Refusal::Full);
+    /// [`Queue::queue_wait`], [`Queue::queue_within`], [`Queue::spawn_wait`] and [`Queue::spawn_within`] wait for room.
+    /// A delayed item counts from when it is queued, and is queued in any case.
+    pub fn max_pending(mut self, max_pending: u32) -> Self {
+        self.max_pending = max_pending;
+        self
+    }
+
     /// Makes the queue. Takes the engine's and the pools' locks for a moment; creates no thread.
     ///
     /// # Errors
-    /// When `max_active` is above 2048.
+    /// When `max_active` is above 2048, or `max_pending` above 2^30.
     pub fn build(self) -> Result<Queue, BuildError> {
         let max = match self.kind {
             Kind::Ordered => 1,
             _ => checked_max(self.max_active)
                 .map_err(|error| BuildError::setting(format!("queue {:?}: {error}", self.name)))?,
         };
+        if self.max_pending > MAX_PENDING_MAX {
+            let (name, max) = (&self.name, self.max_pending);
+            let text = format!(
+                "queue {name:?}: max_pending {max} is above {MAX_PENDING_MAX}; choose less, or 0 for no limit"
+            );
+            return Err(BuildError::setting(text));
+        }
+        let room = (self.max_pending > 0).then(|| Arc::new(RoomCell::new(self.max_pending)));
         let min = self.min_active.map_or(min_active_default(max), |min| min.min(max));
         let shared = Arc::clone(&self.engine.owner.shared);
         let id = new_id();
@@ -116,7 +146,7 @@ impl QueueBuilder {
         let pods = shared.topology.pods(self.pod_scope());
         let apart = shared.setup.shape != Shape::Inbox;
         let (limits, joins) = Limits::new(self.kind, max, min, pods, apart);
-        let joints = self.joints(id, pods, joins);
+        let joints = self.joints(id, pods, joins, room.as_ref());
         limits.set_members(&joints);
         let slots = self.slots(&joints);
         let arrivals = (0..shared.topology.cpus().len()).map(|_| CacheLine::default()).collect();
@@ -126,9 +156,12 @@ impl QueueBuilder {
             word: CacheLine::default(),
             done: AtomicU32::new(0),
             arrivals,
+            listing: Listing::new(joints.len()),
             slots,
             joints,
             limits,
+            room,
+            has_delayed: AtomicU32::new(0),
             engine: Arc::downgrade(&shared),
         });
         Ok(Queue { owner: Arc::new(Owner { inner, engine: self.engine }) })
@@ -143,7 +176,13 @@ impl QueueBuilder {
     }
 
     /// One pwq a pod, with the leaves of the pod's CPUs.
-    fn joints(&self, id: u64, pods: &[Pod], joins: Vec<JoinLimit>) -> Box<[Joint]> {
+    fn joints(
+        &self,
+        id: u64,
+        pods: &[Pod],
+        joins: Vec<JoinLimit>,
+        room: Option<&Arc<RoomCell>>,
+    ) -> Box<[Joint]> {
         let shared = &self.engine.owner.shared;
         let topology = &shared.topology;
         let leaf_of: HashMap<CpuId, u32> = topology.cpus().iter().zip(0..).collect();
@@ -156,7 +195,7 @@ impl QueueBuilder {
             };
             let pool = shared.pool(key);
             let leaves = pod.cpus.iter().map(|cpu| leaf_of[&cpu]).collect();
-            Joint { pwq: pool.join(id, limit), pool, leaves }
+            Joint { pwq: pool.join(id, limit, room.cloned()), pool, leaves }
         })
         .collect()
     }
@@ -177,8 +216,9 @@ impl QueueBuilder {
                 let leaf = if usable { usable_before } else { cpu % cpus.len() as u32 };
                 usable_before += u32::from(usable);
                 {
-                    let joint = &joints[by_leaf[&leaf]];
-                    Slot { pwq: joint.pwq, cpu: cpu as u8, near: joint.pool.near, leaf, usable }
+                    let at = by_leaf[&leaf];
+                    let Joint { pwq, pool, .. } = &joints[at];
+                    Slot { pwq: *pwq, cpu: cpu as u8, joint: at as u32, near: pool.near, leaf, usable }
                 }
             })
             .collect()

@@ -3,7 +3,7 @@
 use super::Queue;
 use super::flush::WaitError;
 use super::inner::QueueInner;
-use crate::worker::clock;
+use crate::worker::{Wait, begin_wait, clock};
 use cmwq_core::queue::QueueWord;
 use cmwq_core::time::Span;
 use std::fmt;
@@ -51,13 +51,14 @@ impl Queue {
     /// [`Queue::destroy_within`].
     ///
     /// # Errors
-    /// [`WaitError::WouldDeadlock`] from inside an item of this queue; the queue is destroyed, without waiting.
+    /// [`WaitError::WouldDeadlock`] from inside an item of this queue, or one that an item of it waits for; the queue
+    /// is destroyed, without waiting.
     pub fn destroy(self) -> Result<(), WaitError> {
-        self.inner().begin_destroy();
-        if self.inner().is_current() {
-            return Err(WaitError::WouldDeadlock);
-        }
-        self.inner().wait_quiet(None);
+        let inner = self.inner();
+        inner.begin_destroy();
+        inner.refuse_own()?;
+        let _waiting = begin_wait(&Wait::Queue(inner, None)).map_err(WaitError::WouldDeadlock)?;
+        inner.wait_quiet(None);
         Ok(())
     }
 
@@ -84,6 +85,7 @@ impl Queue {
 impl QueueInner {
     pub(crate) fn begin_destroy(&self) {
         self.word.update(QueueWord::destroy);
+        self.drop_delayed();
     }
 
     /// Where the items were submitted that run now.

@@ -2,7 +2,8 @@
 
 use super::Queue;
 use super::inner::{Joint, QueueInner};
-use crate::worker::{Patience, blocking, clock};
+use crate::worker::{Cycle, Patience, Wait, begin_wait, blocking, clock, own_cycle};
+use cmwq_core::limits::PHASE_SLOTS;
 use cmwq_core::queue::slot;
 use cmwq_core::time::{Span, Tick};
 use cmwq_ring::Futex;
@@ -11,16 +12,17 @@ use cmwq_sys::futex::LinuxFutex;
 use std::fmt;
 
 /// Why a wait was not begun.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WaitError {
-    /// The caller is inside an item that the wait would be for.
-    WouldDeadlock,
+    /// The caller is inside an item that the wait would be for, or that such an item waits for.
+    WouldDeadlock(Cycle),
 }
 
 impl fmt::Display for WaitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an item of the queue cannot wait for the queue: it would wait for itself")
+        let WaitError::WouldDeadlock(cycle) = self;
+        write!(f, "the wait would never end: {cycle}")
     }
 }
 
@@ -52,10 +54,11 @@ impl Queue {
     /// # Errors
     /// [`WaitError::WouldDeadlock`] from inside an item of this queue.
     pub fn flush(&self) -> Result<(), WaitError> {
-        if self.inner().is_current() {
-            return Err(WaitError::WouldDeadlock);
-        }
-        self.inner().flush(None);
+        let inner = self.inner();
+        inner.refuse_own()?;
+        let Some(target) = inner.flush_target() else { return Ok(()) };
+        let _waiting = begin_wait(&Wait::Queue(inner, Some(target))).map_err(WaitError::WouldDeadlock)?;
+        inner.flush_to(target, None);
         Ok(())
     }
 
@@ -68,10 +71,9 @@ impl Queue {
     /// # Errors
     /// As for [`Queue::flush`].
     pub fn drain(&self) -> Result<(), WaitError> {
-        if self.inner().is_current() {
-            return Err(WaitError::WouldDeadlock);
-        }
         let inner = self.inner();
+        inner.refuse_own()?;
+        let _waiting = begin_wait(&Wait::Queue(inner, None)).map_err(WaitError::WouldDeadlock)?;
         inner.word.update(cmwq_core::queue::QueueWord::begin_drain);
         inner.wait_quiet(None);
         inner.word.update(cmwq_core::queue::QueueWord::end_drain);
@@ -82,46 +84,96 @@ impl Queue {
 impl QueueInner {
     /// Waits until nothing is in flight, while only chained submissions are admitted. `false`: the deadline passed.
     pub(crate) fn wait_quiet(&self, deadline: Option<Tick>) -> bool {
-        while self.is_in_flight() {
-            if !self.flush(deadline) {
-                return !self.is_in_flight();
+        // The first cut is made in any case: a submission admitted just before is on the list it closes. What comes
+        // after it was queued by an item that it waits for, and is seen without one.
+        let mut target = self.word.read().phase();
+        while self.flush_to(target, deadline) {
+            match self.flush_target() {
+                None => return true,
+                Some(next) => target = next,
             }
         }
-        true
+        self.is_quiet()
     }
 
-    /// `false`: the deadline passed.
-    pub(crate) fn flush(&self, deadline: Option<Tick>) -> bool {
+    /// The same without waiting, while only chained submissions are admitted. Never blocks.
+    pub(crate) fn is_quiet(&self) -> bool {
         let target = self.word.read().phase();
-        // Close the current phase, unless somebody has just done so; with no slot free the oldest phase must end
-        // first.
-        while !self.word.update(|word| word.close(target, self.done())) {
+        self.close(target) && self.settle(target, |_, _| false) && self.flush_target().is_none()
+    }
+
+    /// An item of the queue cannot wait for it.
+    pub(super) fn refuse_own(&self) -> Result<(), WaitError> {
+        if self.is_current() { Err(WaitError::WouldDeadlock(own_cycle())) } else { Ok(()) }
+    }
+
+    /// Whether an item in flight that arrived at a phase with this slot is waited for by a flush up to this phase.
+    pub(crate) fn is_before(&self, arrived: u8, target: u32) -> bool {
+        // It is in flight: its phase is one of those from the oldest one on, of which each has a slot of its own.
+        let oldest = self.done();
+        let behind = (usize::from(arrived) + PHASE_SLOTS - slot(oldest)) % PHASE_SLOTS;
+        is_at_most(oldest.wrapping_add(behind as u32), target)
+    }
+
+    /// The phase up to which a flush that begins now has to wait; none: nothing queued before is in flight.
+    #[inline]
+    pub(super) fn flush_target(&self) -> Option<u32> {
+        let phase = self.word.read().phase();
+        if !self.listing.is_empty(phase) {
+            return Some(phase);
+        }
+        // F6 idle by reading: what was queued before arrived before this phase. If all those are passed it has ended;
+        // if not, they are closed, and there is nothing to cut.
+        (self.done() != phase).then(|| phase.wrapping_sub(1))
+    }
+
+    /// Waits until all phases up to `target` are empty; closes it if need be. `false`: the deadline passed.
+    fn flush_to(&self, target: u32, deadline: Option<Tick>) -> bool {
+        let wait = |joint: &Joint, phase| self.wait_joint(joint, phase, deadline);
+        // Close the phase, unless somebody has just done so; with no slot free the oldest phase must end first.
+        while !self.close(target) {
             let oldest = self.done();
-            if !self.wait_phase(oldest, deadline) {
+            if !self.settle_phase(oldest, wait) {
                 return false;
             }
         }
-        while is_at_most(self.done(), target) {
+        self.settle(target, wait)
+    }
+
+    /// Moves on from phase `target`. `false`: it accepts still, and no slot is free for another.
+    pub(super) fn close(&self, target: u32) -> bool {
+        is_at_most(target.wrapping_add(1), self.word.read().phase())
+            || self.word.update(|word| word.close(target, self.done()))
+    }
+
+    /// Sees that all phases up to `target`, which is closed, are empty. `ensure` waits for one joint, or
+    /// answers `false` where it is not empty.
+    pub(super) fn settle(&self, target: u32, mut ensure: impl FnMut(&Joint, u32) -> bool) -> bool {
+        loop {
             let oldest = self.done();
-            if !self.wait_phase(oldest, deadline) {
+            if !is_at_most(oldest, target) {
+                return true;
+            }
+            if !self.settle_phase(oldest, &mut ensure) {
                 return false;
             }
         }
-        true
     }
 
     /// The oldest phase not known to be empty.
-    fn done(&self) -> u32 {
-        // Ordering: acquire pairs with `settle`: who sees a phase passed sees its items' work.
+    pub(super) fn done(&self) -> u32 {
+        // Ordering: acquire pairs with `settle_phase`: who sees a phase passed sees its items' work.
         self.done.load(Ordering::Acquire)
     }
 
-    /// Waits until a closed phase is empty, then moves `done` past it.
-    fn wait_phase(&self, phase: u32, deadline: Option<Tick>) -> bool {
-        for joint in &self.joints {
-            if !self.wait_joint(joint, phase, deadline) {
-                return false;
-            }
+    /// Sees that a closed phase is empty, then moves `done` past it.
+    pub(super) fn settle_phase(&self, phase: u32, mut ensure: impl FnMut(&Joint, u32) -> bool) -> bool {
+        let visit = |at: usize| {
+            let joint = &self.joints[at];
+            !is_at_most(self.done(), phase) || self.is_empty(joint, phase) || ensure(joint, phase)
+        };
+        if !self.listing.visit(phase, visit) {
+            return false;
         }
         // Ordering: release publishes what the looks acquired; a failure means another flush has done it.
         let _ = self.done.compare_exchange(phase, phase.wrapping_add(1), Ordering::AcqRel, Ordering::Acquire);
@@ -152,7 +204,7 @@ impl QueueInner {
         }
     }
 
-    fn arrived(&self, joint: &Joint, phase: u32) -> u32 {
+    pub(super) fn arrived(&self, joint: &Joint, phase: u32) -> u32 {
         let leaves = joint.leaves.iter();
         leaves.map(|&leaf| self.arrivals[leaf as usize].look(phase)).fold(0, u32::wrapping_add) & 0x7fff_ffff
     }
@@ -160,13 +212,13 @@ impl QueueInner {
     /// Departures first, then arrivals: both only grow, so equal counts mean that nothing was in flight in between;
     /// and
     /// nothing arrives for good at a closed phase.
-    fn is_empty(&self, joint: &Joint, phase: u32) -> bool {
+    pub(super) fn is_empty(&self, joint: &Joint, phase: u32) -> bool {
         let departed = joint.pwq().departures.look(phase);
         departed == self.arrived(joint, phase)
     }
 }
 
 /// Phases wrap.
-fn is_at_most(phase: u32, target: u32) -> bool {
+pub(super) fn is_at_most(phase: u32, target: u32) -> bool {
     (target.wrapping_sub(phase) as i32) >= 0
 }

@@ -4,7 +4,7 @@ use crate::engine::Shared;
 use crate::pool::{Near, Node, Pool, Pwq};
 use crate::worker::current_queue;
 use cmwq_ring::sync::AtomicU32;
-use cmwq_ring::{Arrivals, CacheLine, QueueCell};
+use cmwq_ring::{Arrivals, CacheLine, Listing, QueueCell, RoomCell};
 use cmwq_sys::affinity::current_cpu;
 use std::ptr::NonNull;
 use std::sync::{Arc, Weak};
@@ -15,6 +15,8 @@ pub(crate) struct Slot {
     pub(crate) pwq: NonNull<Pwq>,
     /// The CPU's number, its lower bits.
     pub(crate) cpu: u8,
+    /// The pwq's number in `joints`.
+    pub(crate) joint: u32,
     /// Where the workers of its pool are seen.
     pub(crate) near: Near,
     /// The arrival counts of that CPU.
@@ -42,12 +44,18 @@ pub(crate) struct QueueInner {
     pub(crate) done: AtomicU32,
     /// W: one a CPU.
     pub(crate) arrivals: Box<[CacheLine<Arrivals>]>,
+    /// W: which of `joints` have been used in a phase.
+    pub(crate) listing: Listing,
     /// I: by CPU number.
     pub(crate) slots: Box<[Slot]>,
     /// I.
     pub(crate) joints: Box<[Joint]>,
     /// How many items may be active.
     pub(super) limits: super::limits::Limits,
+    /// W: how many items may be pending, if that is limited.
+    pub(super) room: Option<Arc<RoomCell>>,
+    /// W: whether an item has ever been delayed.
+    pub(super) has_delayed: AtomicU32,
     pub(crate) engine: Weak<Shared>,
 }
 
@@ -64,22 +72,14 @@ impl QueueInner {
         if cpu < self.slots.len() { self.slots[cpu] } else { self.slots[cpu % self.slots.len()] }
     }
 
+    /// The slot of a CPU, if the engine uses it.
+    pub(crate) fn slot_of(&self, cpu: u32) -> Option<Slot> {
+        self.slots.get(cpu as usize).copied().filter(|slot| slot.usable)
+    }
+
     /// Whether the calling thread is inside an item of this queue.
     pub(crate) fn is_current(&self) -> bool {
         current_queue() == Some(self.id)
-    }
-
-    /// Whether anything submitted has not ended. Sums departures before arrivals; both only grow, so that equal
-    /// sums mean
-    /// that nothing was in flight at the moment between.
-    pub(crate) fn is_in_flight(&self) -> bool {
-        let phases = 0..cmwq_core::limits::PHASE_SLOTS as u32;
-        let pwqs = self.joints.iter().map(Joint::pwq);
-        let departed =
-            pwqs.flat_map(|p| phases.clone().map(move |s| p.departures.look(s))).fold(0, u32::wrapping_add);
-        let leaves = self.arrivals.iter();
-        let arrived = leaves.flat_map(|l| phases.clone().map(move |s| l.look(s))).fold(0, u32::wrapping_add);
-        (departed ^ arrived) & 0x7fff_ffff != 0
     }
 
     /// Gives the pwqs back. Nothing is in flight.

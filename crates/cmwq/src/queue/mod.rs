@@ -1,10 +1,13 @@
 //! Queues: where items are submitted, and how one waits for them.
 
 mod builder;
+mod delayed;
 mod destroy;
 mod flush;
+mod flushed;
 mod inner;
 mod limits;
+mod room;
 mod scope;
 mod spawn;
 mod submit;
@@ -13,7 +16,8 @@ pub use builder::QueueBuilder;
 pub use destroy::StillRunning;
 pub use flush::WaitError;
 pub(crate) use flush::{spin_here, spin_near};
-pub(crate) use inner::QueueInner;
+pub use flushed::Flushed;
+pub(crate) use inner::{QueueInner, Slot};
 pub use limits::LimitError;
 pub(crate) use scope::Open;
 pub use scope::{Scope, ScopedJoinHandle};
@@ -21,6 +25,7 @@ pub use spawn::Refused;
 pub use submit::{Refusal, Submit};
 
 use crate::engine::{Engine, Orphan};
+use crate::worker::{Wait, begin_wait};
 use std::sync::Arc;
 
 /// A named queue: a limit of its own over pools shared with other queues.
@@ -64,7 +69,8 @@ impl std::fmt::Debug for Queue {
 impl Drop for Owner {
     fn drop(&mut self) {
         self.inner.begin_destroy();
-        if self.inner.is_current() {
+        let waiting = begin_wait(&Wait::Queue(&self.inner, None));
+        if self.inner.is_current() || waiting.is_err() {
             // Waiting here would be waiting for the item that waits.
             self.engine.owner.shared.manager.adopt(Orphan(Arc::clone(&self.inner)));
             return;

@@ -69,7 +69,7 @@ impl Queue {
         self.spawn_at(closure, Location::caller())
     }
 
-    fn spawn_at<F, T>(
+    pub(super) fn spawn_at<F, T>(
         &self,
         closure: F,
         place: &'static Location<'static>,

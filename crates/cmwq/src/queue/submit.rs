@@ -10,6 +10,7 @@ use crate::item::{Header, Work};
 use crate::worker::{current_item, current_queue};
 use cmwq_core::queue::{Admit, slot};
 use cmwq_core::work::{HandOver, Submit as Claim};
+use cmwq_sys::topology::CpuId;
 use std::fmt;
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -40,6 +41,12 @@ pub enum Refusal {
     SelfRequeue,
     /// The engine does not use this CPU.
     UnknownCpu,
+    /// As many items are pending as [`QueueBuilder::max_pending`](crate::QueueBuilder::max_pending) allows.
+    Full,
+    /// The engine uses no CPU of this node.
+    UnknownNode,
+    /// The work is disabled.
+    Disabled,
 }
 
 impl fmt::Display for Refusal {
@@ -48,7 +55,10 @@ impl fmt::Display for Refusal {
             Refusal::Draining => "the queue is being drained",
             Refusal::Destroyed => "the queue is being destroyed",
             Refusal::SelfRequeue => "the queue is being destroyed and the item queues itself again",
+            Refusal::Full => "as many items are pending as the queue allows",
             Refusal::UnknownCpu => "the engine does not use this CPU",
+            Refusal::UnknownNode => "the engine uses no CPU of this node",
+            Refusal::Disabled => "the work is disabled",
         })
     }
 }
@@ -65,7 +75,12 @@ impl Queue {
     #[track_caller]
     #[inline]
     pub fn queue(&self, work: &Work) -> Submit {
-        self.inner().submit_work(self.inner().here(), work, Location::caller())
+        self.queue_at(work, Location::caller())
+    }
+
+    #[inline]
+    pub(super) fn queue_at(&self, work: &Work, place: &'static Location<'static>) -> Submit {
+        self.inner().submit_work(self.inner().here(), work, place)
     }
 
     /// Queues a work as if the caller ran on this CPU.
@@ -74,16 +89,46 @@ impl Queue {
     /// As for [`Queue::queue`].
     #[track_caller]
     pub fn queue_on(&self, cpu: u32, work: &Work) -> Submit {
-        match self.inner().slots.get(cpu as usize) {
-            Some(slot) if slot.usable => self.inner().submit_work(*slot, work, Location::caller()),
-            _ => Submit::Refused(Refusal::UnknownCpu),
+        match self.inner().slot_of(cpu) {
+            Some(slot) => self.inner().submit_work(slot, work, Location::caller()),
+            None => Submit::Refused(Refusal::UnknownCpu),
         }
     }
+
+    /// Queues a work as if the caller ran on this NUMA node: where it runs if that is there, else on the first of the
+    /// node's CPUs that the engine uses. (The kernel's call is for unbound queues only; this one is for all.)
+    ///
+    /// # Context
+    /// As for [`Queue::queue`].
+    #[track_caller]
+    pub fn queue_node(&self, node: u32, work: &Work) -> Submit {
+        match self.slot_in_node(node) {
+            Some(slot) => self.inner().submit_work(slot, work, Location::caller()),
+            None => Submit::Refused(Refusal::UnknownNode),
+        }
+    }
+
+    fn slot_in_node(&self, node: u32) -> Option<Slot> {
+        let nodes = self.engine().topology().nodes();
+        let cpus = &nodes.iter().find(|n| n.id.0 == node)?.cpus;
+        let here = cmwq_sys::affinity::current_cpu();
+        if cpus.contains(CpuId(here))
+            && let Some(slot) = self.inner().slot_of(here)
+        {
+            return Some(slot);
+        }
+        cpus.iter().find_map(|cpu| self.inner().slot_of(cpu.0))
+    }
+}
+
+/// What a claim that was not granted means to who submits.
+pub(super) fn refusal_of(claim: Claim) -> Submit {
+    if claim == Claim::Disabled { Submit::Refused(Refusal::Disabled) } else { Submit::AlreadyPending }
 }
 
 impl QueueInner {
     #[inline]
-    fn submit_work(&self, to: Slot, work: &Work, place: &'static Location<'static>) -> Submit {
+    pub(super) fn submit_work(&self, to: Slot, work: &Work, place: &'static Location<'static>) -> Submit {
         let item = work.header();
         // SAFETY: the handle's reference keeps the item alive during the call.
         unsafe { self.submit(to, item, place) }
@@ -91,7 +136,21 @@ impl QueueInner {
 
     /// # Safety
     /// The item is alive for the duration of the call; its container takes part in reference counting.
+    #[inline]
     pub(crate) unsafe fn submit(
+        &self,
+        to: Slot,
+        item: NonNull<Header>,
+        place: &'static Location<'static>,
+    ) -> Submit {
+        // SAFETY: passed on.
+        self.with_room(item, || unsafe { self.submit_in_room(to, item, place) })
+    }
+
+    /// # Safety
+    /// As for [`QueueInner::submit`].
+    #[inline]
+    unsafe fn submit_in_room(
         &self,
         to: Slot,
         item: NonNull<Header>,
@@ -103,25 +162,64 @@ impl QueueInner {
             Ok(phase) => phase,
             Err(refusal) => return Submit::Refused(refusal),
         };
-        let claim = header.word.submit();
-        if claim == Claim::AlreadyPending {
-            self.pwq(to).depart(slot(phase), 1);
-            return Submit::AlreadyPending;
-        }
+        let is_running = match header.word.submit() {
+            Claim::Push => false,
+            Claim::HandOver => true,
+            refused => {
+                self.pwq(to).depart(slot(phase), 1);
+                return refusal_of(refused);
+            }
+        };
         // W1 one claimer: from here the fields are ours.
         header.retain();
         self.address(to, phase, header, place);
-        if claim == Claim::HandOver {
+        // SAFETY: claimed, addressed, and a reference goes with it.
+        unsafe { self.push(to, item, header, is_running) };
+        Submit::Queued
+    }
+
+    /// Pushes an addressed item, or leaves the push to the finisher of the run it was found in.
+    ///
+    /// # Safety
+    /// W1 one claimer: the caller owns the item, which is linked nowhere. W5 pending keeps alive: a reference goes
+    /// with it.
+    #[inline]
+    unsafe fn push(&self, to: Slot, item: NonNull<Header>, header: &Header, is_running: bool) {
+        if is_running {
             if self.is_ordered() && header.ran_at.get() == Some(to.pwq) {
                 // O1 order excludes: it runs in this very queue, which starts nothing before that run is reported.
                 header.word.stay_behind();
             } else if header.word.hand_over() == HandOver::Left {
-                return Submit::Queued;
+                return;
             }
         }
-        // SAFETY: claimed, addressed, and a reference goes with it.
+        // SAFETY: passed on.
         unsafe { self.pwq(to).submit(item) };
-        Submit::Queued
+    }
+
+    /// Queues an item that the caller has claimed before, and which is linked nowhere.
+    ///
+    /// # Safety
+    /// W1 one claimer, W5 pending keeps alive: the caller owns the item, and gives away the pending instance's
+    /// reference, unless refused.
+    pub(crate) unsafe fn submit_claimed(
+        &self,
+        to: Slot,
+        item: NonNull<Header>,
+        place: &'static Location<'static>,
+    ) -> Result<(), Refusal> {
+        let phase = self.arrive(to, Some(item))?;
+        if let Some(room) = &self.room {
+            room.force();
+        }
+        // SAFETY: the pending instance's reference keeps it alive.
+        let header = unsafe { item.as_ref() };
+        self.address(to, phase, header, place);
+        // An item that does not run now does not begin to: its next instance is the caller's.
+        let is_running = header.word.read().is_running();
+        // SAFETY: passed on.
+        unsafe { self.push(to, item, header, is_running) };
+        Ok(())
     }
 
     /// Submits an item whose memory is its owner's and which may be freed once its function has begun.
@@ -135,15 +233,29 @@ impl QueueInner {
         item: NonNull<Header>,
         place: &'static Location<'static>,
     ) -> Submit {
+        // SAFETY: passed on.
+        self.with_room(item, || unsafe { self.submit_owned_in_room(to, item, place) })
+    }
+
+    /// # Safety
+    /// As for [`QueueInner::submit_owned`].
+    #[cfg(feature = "bench")]
+    unsafe fn submit_owned_in_room(
+        &self,
+        to: Slot,
+        item: NonNull<Header>,
+        place: &'static Location<'static>,
+    ) -> Submit {
         // SAFETY: the caller keeps it alive.
         let header = unsafe { item.as_ref() };
         let phase = match self.arrive(to, Some(item)) {
             Ok(phase) => phase,
             Err(refusal) => return Submit::Refused(refusal),
         };
-        if header.word.submit() == Claim::AlreadyPending {
+        let claim = header.word.submit();
+        if matches!(claim, Claim::AlreadyPending | Claim::Disabled) {
             self.pwq(to).depart(slot(phase), 1);
-            return Submit::AlreadyPending;
+            return refusal_of(claim);
         }
         self.address(to, phase, header, place);
         // SAFETY: claimed and addressed; its owner keeps it alive.
@@ -161,7 +273,8 @@ impl QueueInner {
         item: NonNull<Header>,
         place: &'static Location<'static>,
     ) -> Result<(), Refusal> {
-        let phase = self.arrive(to, None)?;
+        self.take_room()?;
+        let phase = self.arrive(to, None).inspect_err(|_| self.leave_room())?;
         // SAFETY: exclusively the caller's.
         self.address(to, phase, unsafe { item.as_ref() }, place);
         // SAFETY: passed on.
@@ -196,6 +309,10 @@ impl QueueInner {
                 self.admit_chained(word.admits(), item)?;
             }
             leaf.arrive(word.phase());
+            // F5 listed before confirmed.
+            if !leaf.is_listed(word) && self.listing.list(to.joint as usize, word.phase(), &self.word) {
+                leaf.set_listed(word);
+            }
             let again = self.word.read();
             if again == word {
                 return Ok(word.phase());
@@ -206,7 +323,7 @@ impl QueueInner {
     }
 
     #[cold]
-    fn admit_chained(&self, admits: Admit, item: Option<NonNull<Header>>) -> Result<(), Refusal> {
+    pub(super) fn admit_chained(&self, admits: Admit, item: Option<NonNull<Header>>) -> Result<(), Refusal> {
         let chained = current_queue() == Some(self.id);
         match admits {
             Admit::Open => Ok(()),

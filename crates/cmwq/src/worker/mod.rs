@@ -6,6 +6,7 @@ mod current;
 mod main_loop;
 mod runner;
 mod wait;
+mod waits;
 
 pub use blocking::blocking;
 pub(crate) use current::{current_item, current_queue, on_engine_thread, set_engine_thread, with_runner};
@@ -13,3 +14,5 @@ pub(crate) use main_loop::run;
 pub(crate) use runner::Runner;
 pub(crate) use wait::Patience;
 pub use wait::WaitPolicy;
+pub use waits::{Cycle, CycleStep};
+pub(crate) use waits::{Wait, begin as begin_wait, own_cycle};

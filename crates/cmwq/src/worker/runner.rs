@@ -8,6 +8,7 @@ use cmwq_core::id::WorkerId;
 use cmwq_core::time::Tick;
 use cmwq_sys::affinity::current_cpu;
 use std::cell::Cell;
+use std::panic::Location;
 use std::ptr::NonNull;
 
 /// Departures that have not been published: a run of items of the same pwq and phase slot.
@@ -29,6 +30,8 @@ pub(crate) struct Runner<'a> {
     item: Cell<Option<NonNull<Header>>>,
     /// O: its queue.
     queue: Cell<u64>,
+    /// O: the pwq and the phase slot it was submitted to.
+    at: Cell<Option<(NonNull<Pwq>, u8)>>,
     /// O: how deep in `blocking` scopes the item is.
     pub(super) blocking: Cell<u32>,
     /// O: the CPU the last item was submitted from, and the one this worker was on when it ran.
@@ -54,6 +57,7 @@ impl<'a> Runner<'a> {
             leaving: Cell::new(None),
             item: Cell::new(None),
             queue: Cell::new(0),
+            at: Cell::new(None),
             blocking: Cell::new(0),
             submit_cpu: Cell::new(0),
             cpu: Cell::new(u32::MAX),
@@ -88,6 +92,16 @@ impl<'a> Runner<'a> {
         self.item.get().map(|item| (item, self.queue.get()))
     }
 
+    /// The pwq and the phase slot to which it was submitted.
+    pub(super) fn running_at(&self) -> Option<(NonNull<Pwq>, u8)> {
+        self.at.get()
+    }
+
+    /// Where it was submitted.
+    pub(super) fn submitted_at(&self) -> Option<&'static Location<'static>> {
+        self.cell.stats.current().map(|(_, place)| place)
+    }
+
     /// Runs what the worker has claimed.
     pub(super) fn run_claimed(&self, filled: &Filled) {
         match filled {
@@ -110,13 +124,17 @@ impl<'a> Runner<'a> {
         let slot = header.slot.get();
         let vtable = header.vtable;
         // SAFETY: pwqs live as long as their pool.
-        let queue = unsafe { pwq.as_ref() }.queue.get();
+        let at = unsafe { pwq.as_ref() };
+        let queue = at.queue.get();
+        // SAFETY: the item starts here, and its end has not been reported.
+        unsafe { at.make_room() };
         self.publish_departures_unless(pwq, slot);
         self.cell.stats.begin(queue, header.place.get());
         self.submit_cpu.set(header.cpu.get());
         self.note_cpu();
         self.item.set(Some(item));
         self.queue.set(queue);
+        self.at.set(Some((pwq, slot)));
         // SAFETY: this worker has claimed the item and runs it once.
         unsafe { (vtable.run)(item, self) };
         self.item.set(None);

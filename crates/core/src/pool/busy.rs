@@ -10,17 +10,17 @@ use core::hash::{Hash, Hasher};
 const BUCKETS: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Entry<I> {
-    item: I,
-    function: usize,
-    worker: WorkerId,
+pub(super) struct Entry<I> {
+    pub(super) item: I,
+    pub(super) function: usize,
+    pub(super) worker: WorkerId,
 }
 
 /// Items by handle, in as many buckets as the kernel has. Allocates when more run at once than ever before.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct BusySet<I> {
-    buckets: Vec<Vec<Entry<I>>>,
-    len: usize,
+    pub(super) buckets: Vec<Vec<Entry<I>>>,
+    pub(super) len: usize,
 }
 
 /// Spreads the low bits of a handle; deterministic, so that a recorded run replays.

@@ -27,7 +27,7 @@ pub struct PoolCore<I: Copy + Eq + Hash> {
     pub(super) touched: Vec<PwqId>,
     /// Pwqs whose node is wanted by others.
     pub(super) nr_wanted: u32,
-    busy: BusySet<I>,
+    pub(super) busy: BusySet<I>,
     /// Items punted to the worker that runs the same item.
     pub(super) nr_scheduled: u32,
     /// Items that wait behind `max_active`.
@@ -384,11 +384,13 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
 
     /// Whether somebody is on the way to look at the pool and has no item to run first.
     pub(super) fn somebody_comes(&self) -> bool {
-        self.nr_awake > 0
-            || self.nr_starting > 0
-            || self.nr_leaving > 0
-            || !self.kicked.is_empty()
-            || self.manage.manager_thread_comes
+        let prompt = !self.config.real_time && !self.manage.manager_thread_waits;
+        let manager = self.manage.manager_thread_comes && (prompt || self.idle.is_empty());
+        let (making, starting) = match self.config.real_time {
+            true => (u32::from(self.manage.manager.is_some()), 0),
+            false => (0, self.nr_starting),
+        };
+        self.nr_awake > making || starting > 0 || self.nr_leaving > 0 || !self.kicked.is_empty() || manager
     }
 
     /// Whether items could start if a worker came: listed ones, and those in the batches of workers that may be

@@ -205,3 +205,48 @@ fn a_picked_worker_counts_as_a_spare_unless_it_has_left_the_idle_ones() {
         assert_eq!(surplus, claim == ClaimPolicy::Leave, "{name}: {verdict:?}");
     }
 }
+
+#[test]
+fn in_a_real_time_pool_an_idle_worker_stands_by_although_another_is_in_the_making() {
+    for real_time in [false, true] {
+        let config = PoolConfig { workers_max: 3, real_time, ..eager() };
+        let mut driver = Driver::with_idle(config, 100, 2);
+        driver.submit_new(1);
+        assert_eq!(driver.wake(WorkerId(1)), Verdict::Run);
+        driver.start(WorkerId(1));
+        driver.submit_new(1);
+        assert_eq!(driver.wake(WorkerId(0)), Verdict::Create(WorkerId(2)), "it would leave nobody asleep");
+        driver.end(WorkerId(1));
+        assert_eq!(driver.look(WorkerId(1)), Verdict::Run);
+        driver.start(WorkerId(1));
+        driver.end(WorkerId(1));
+        driver.sleep(WorkerId(1));
+        assert_eq!(driver.state(WorkerId(1)), State::Idle);
+        let expected = real_time.then_some(Sleeper::Worker(WorkerId(1)));
+        assert_eq!(driver.core.standby(), expected, "its maker may have stopped");
+    }
+}
+
+#[test]
+fn an_idle_worker_stands_by_while_the_manager_waits_to_try_again() {
+    let mut driver = Driver::with_idle(PoolConfig { workers_max: 2, ..eager() }, 100, 1);
+    driver.submit_new(1);
+    assert_eq!(driver.wake(WorkerId(0)), Verdict::Create(WorkerId(1)));
+    driver.create_failed(WorkerId(1));
+    assert_eq!(driver.look(WorkerId(0)), Verdict::Run);
+    driver.start(WorkerId(0));
+    driver.submit_new(1);
+    driver.manager_look();
+    assert!(driver.retry_at.is_some(), "it comes again when the failure has cooled down");
+    driver.end(WorkerId(0));
+    assert_eq!(driver.look(WorkerId(0)), Verdict::Run);
+    driver.start(WorkerId(0));
+    driver.end(WorkerId(0));
+    driver.sleep(WorkerId(0));
+    assert_eq!(driver.state(WorkerId(0)), State::Idle);
+    assert_eq!(
+        driver.core.standby(),
+        Some(Sleeper::Worker(WorkerId(0))),
+        "an item need not wait for the clock"
+    );
+}

@@ -18,6 +18,8 @@ pub(super) struct Manage {
     pub(super) manager_thread_creates: bool,
     /// The engine's manager thread has been told of this pool and will look.
     pub(super) manager_thread_comes: bool,
+    /// It comes by its clock, when a failed creation has cooled down: nobody with an idle worker waits for that.
+    pub(super) manager_thread_waits: bool,
     /// No creation before this time (after a failure).
     pub(super) not_before: Tick,
     /// The culler has been armed.
@@ -29,8 +31,8 @@ pub(super) struct Manage {
 pub(super) struct Watch {
     pub(super) worker: WorkerId,
     pub(super) interval: Span,
-    progress: u64,
-    idle_looks: u8,
+    pub(super) progress: u64,
+    pub(super) idle_looks: u8,
 }
 
 impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
@@ -100,6 +102,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     /// The engine's manager thread looks: it makes the worker that nobody else can make.
     pub(super) fn manager_look(&mut self, now: Tick, inbox: bool, actions: &mut Actions<I>) {
         self.manage.manager_thread_comes = false;
+        self.manage.manager_thread_waits = false;
         if !inbox && !self.has_items_waiting() {
             self.cover(now, actions);
             return;
@@ -111,6 +114,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
         if self.nr_idle() == 0 && self.nr_starting == 0 && self.may_create() {
             // Still cooling down: the manager keeps the baton and comes again.
             self.manage.manager_thread_comes = true;
+            self.manage.manager_thread_waits = true;
             actions.retry_at = Some(self.manage.not_before);
             return;
         }

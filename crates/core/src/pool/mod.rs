@@ -17,6 +17,7 @@ pub mod invariants;
 mod linger;
 mod manage;
 mod policy;
+pub mod record;
 #[cfg(test)]
 mod test_driver;
 #[cfg(test)]

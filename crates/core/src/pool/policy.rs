@@ -61,6 +61,9 @@ pub struct PoolConfig {
     /// Whether concurrency is managed: a worker is added only while no worker runs (per-CPU pools). Otherwise an item
     /// starts as soon as a worker is available.
     pub managed: bool,
+    /// Whether nobody may rely on a thread that makes a worker, or that waits for its clock to make one: an idle worker
+    /// stands by although one is in the making (invariant `B7 no waiting for the making`).
+    pub real_time: bool,
     /// How a picked worker is claimed.
     pub claim: ClaimPolicy,
     /// Who covers for workers that run items.
@@ -83,6 +86,7 @@ impl Default for PoolConfig {
     fn default() -> Self {
         PoolConfig {
             managed: false,
+            real_time: false,
             claim: ClaimPolicy::default(),
             cover: CoverPolicy::default(),
             batch_max: limits::BATCH_ITEMS_MAX as u32,

@@ -8,6 +8,7 @@ use super::event::Event;
 use super::inbox_word::{InboxWord, Taken};
 use super::invariants::{Broken, Outside};
 use super::policy::PoolConfig;
+use super::record::Recorder;
 use crate::id::{PwqId, Sleeper, WorkerId};
 use crate::list::Items;
 use crate::testing::TestItems;
@@ -55,6 +56,7 @@ pub(super) struct Driver {
     pub(super) started: Vec<(WorkerId, u32)>,
     pub(super) cull_at: Option<Tick>,
     pub(super) retry_at: Option<Tick>,
+    recorder: Option<Recorder>,
     /// Everything that has happened, for the message of a failed check.
     history: Vec<Event<u32>>,
 }
@@ -78,6 +80,7 @@ impl Driver {
             started: Vec::new(),
             cull_at: None,
             retry_at: None,
+            recorder: None,
             history: Vec::new(),
         }
     }
@@ -102,11 +105,24 @@ impl Driver {
         self.items.add(PwqId(pwq), function)
     }
 
+    /// Records from here on, with room for this many bytes.
+    pub(super) fn record(&mut self, bytes: usize) {
+        self.recorder = Some(Recorder::new(&self.core, &self.items, bytes));
+    }
+
+    pub(super) fn recorder(&self) -> &Recorder {
+        self.recorder.as_ref().expect("it records")
+    }
+
     // ---- one event, and the end of a hold ----
 
     pub(super) fn step(&mut self, event: Event<u32>) {
         self.history.push(event);
-        self.core.step(self.now, event, &mut self.items, &mut self.actions);
+        let (core, items, actions) = (&mut self.core, &mut self.items, &mut self.actions);
+        match &mut self.recorder {
+            Some(recorder) => recorder.step(core, self.now, event, items, actions),
+            None => core.step(self.now, event, items, actions),
+        }
         self.hold_true(self.core.check_counts());
         self.hold_true(self.core.check_gates());
     }
@@ -189,6 +205,10 @@ impl Driver {
             } else {
                 break;
             }
+        }
+        match &mut self.recorder {
+            Some(recorder) => recorder.end_hold(&mut self.core, &mut self.items),
+            None => self.core.end_hold(&mut self.items),
         }
         let wakes: Vec<Sleeper> = self.actions.wake.iter().collect();
         wakes.into_iter().for_each(|sleeper| self.wake_up(sleeper));

@@ -3,6 +3,8 @@
 //! An item is active from when it passes the gate until its end has been reported. New items queue behind those that
 //! wait (invariant `G1 no overtaking`), so items of one pwq start in submission order.
 
+mod words;
+
 use crate::id::PwqId;
 use crate::list::{Fifo, Items};
 

@@ -12,9 +12,11 @@ use crate::step::Step;
 
 const DESTROYING: u64 = 1 << 32;
 const DRAINER_ONE: u64 = 1 << 33;
-const DRAINERS: u64 = 0x7fff_ffff << 33;
+const DRAINERS: u64 = 0xf_ffff << 33;
+const ERA_SHIFT: u32 = 53;
 
-/// Bits 0..32: the phase that accepts. Bit 32: destroying. Bits 33..64: the number of drains under way.
+/// Bits 0..32: the phase that accepts. Bit 32: destroying. Bits 33..53: the number of drains under way. Bits 53..64:
+/// the era, how often the phase has wrapped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct QueueWord(u64);
 
@@ -49,6 +51,11 @@ impl QueueWord {
         self.0 as u32
     }
 
+    /// The phase and how often it has wrapped: what does not come back while a leaf sleeps.
+    pub const fn stamp(self) -> u64 {
+        self.0 >> ERA_SHIFT << 32 | self.phase() as u64
+    }
+
     /// Who may submit.
     pub const fn admits(self) -> Admit {
         if self.0 & DESTROYING != 0 {
@@ -74,12 +81,19 @@ impl QueueWord {
         if expected.wrapping_sub(done) as usize >= PHASE_SLOTS - 1 {
             return Step::Keep(false);
         }
-        let next = (self.0 & !0xffff_ffff) | expected.wrapping_add(1) as u64;
+        let phase = expected.wrapping_add(1);
+        // A carry out of the topmost bits is dropped: eras wrap.
+        let base = if phase == 0 { self.0.wrapping_add(1 << ERA_SHIFT) } else { self.0 };
+        let next = (base & !0xffff_ffff) | phase as u64;
         Step::Write(QueueWord(next), true)
     }
 
     /// A drain begins.
+    ///
+    /// # Panics
+    /// If a million drains are under way.
     pub const fn begin_drain(self) -> Step<QueueWord, ()> {
+        assert!(self.0 & DRAINERS != DRAINERS, "too many drains of one queue at once");
         Step::Write(QueueWord(self.0 + DRAINER_ONE), ())
     }
 
@@ -123,9 +137,23 @@ mod tests {
         word.destroy().apply(&mut word);
         assert!(word.close(u32::MAX, u32::MAX - 3).apply(&mut word));
         assert_eq!(word.phase(), 0);
+        assert_eq!(word.stamp(), 1 << 32, "the stamp goes on");
         assert_eq!(word.admits(), Admit::ChainedOthersOnly);
         word.end_drain().apply(&mut word);
         assert!(word.is_destroying());
+    }
+
+    #[test]
+    fn eras_wrap_into_nothing_else() {
+        let mut word = QueueWord::from_bits(u64::MAX << ERA_SHIFT | u64::from(u32::MAX));
+        assert!(word.close(u32::MAX, u32::MAX).apply(&mut word));
+        assert_eq!(word, QueueWord::OPEN);
+    }
+
+    #[test]
+    #[should_panic(expected = "too many drains")]
+    fn the_drains_do_not_reach_the_era() {
+        let _ = QueueWord::from_bits(DRAINERS).begin_drain();
     }
 
     #[test]

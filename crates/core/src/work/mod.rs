@@ -3,4 +3,4 @@
 
 mod word;
 
-pub use word::{Ended, FlushTarget, HandOver, Submit, WorkWord};
+pub use word::{Enable, Ended, FlushTarget, HandOver, Submit, WorkWord};

@@ -12,6 +12,8 @@ enum Place {
     Linked,
     /// Left to the finisher.
     Handed,
+    /// A canceller's, linked nowhere: unlinked, or taken back, or off a timer.
+    Owned,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,10 +25,25 @@ enum Move {
     Start,
     Finish,
     Cancel,
+    TakeBack,
+    Renew,
+    Disable,
+    Enable,
 }
 
-const MOVES: [Move; 7] =
-    [Move::Submit, Move::HandOver, Move::StayBehind, Move::Push, Move::Start, Move::Finish, Move::Cancel];
+const MOVES: [Move; 11] = [
+    Move::Submit,
+    Move::HandOver,
+    Move::StayBehind,
+    Move::Push,
+    Move::Start,
+    Move::Finish,
+    Move::Cancel,
+    Move::TakeBack,
+    Move::Renew,
+    Move::Disable,
+    Move::Enable,
+];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Item {
@@ -41,12 +58,20 @@ impl Item {
     fn allows(self, step: Move) -> bool {
         match step {
             Move::Submit => true,
-            Move::HandOver | Move::StayBehind => self.place == Place::FoundRunning,
-            Move::Push => self.place == Place::Pushing,
+            Move::HandOver | Move::StayBehind => {
+                self.place == Place::FoundRunning || self.place == Place::Owned && self.word.is_running()
+            }
+            Move::Push => {
+                self.place == Place::Pushing || self.place == Place::Owned && !self.word.is_running()
+            }
             // O1 order excludes: what stays behind a run is started after it.
             Move::Start => self.place == Place::Linked && !self.word.is_running(),
             Move::Finish => self.word.is_running(),
-            Move::Cancel => matches!(self.place, Place::Linked | Place::Handed),
+            Move::Cancel | Move::Renew => matches!(self.place, Place::Linked | Place::Handed | Place::Owned),
+            Move::TakeBack => self.place == Place::Handed,
+            // Deeper than two is nothing new.
+            Move::Disable => self.word.disable_depth() < 2,
+            Move::Enable => true,
         }
     }
 
@@ -85,6 +110,34 @@ impl Item {
                 assert_eq!(self.word.is_running(), before.is_running());
                 self.place = Place::Nowhere;
             }
+            Move::TakeBack => {
+                assert!(
+                    self.word.take_back().apply(&mut self.word),
+                    "what was handed over can be taken back"
+                );
+                self.place = Place::Owned;
+            }
+            Move::Renew => {
+                let ended = self.word.renew().apply(&mut self.word);
+                assert!(!ended.push, "a cancelled instance is not pushed");
+                let mut cancelled = before;
+                let _ = before.cancel().apply(&mut cancelled);
+                assert_eq!((cancelled.ended(), cancelled.skips()), (self.word.ended(), self.word.skips()));
+                self.place = Place::Owned;
+            }
+            Move::Disable => {
+                assert!(self.word.disable().apply(&mut self.word));
+                assert_eq!(self.word.disable_depth(), before.disable_depth() + 1);
+                assert_eq!(self.word.enable().after(self.word), before, "an enable takes back one disable");
+            }
+            Move::Enable => {
+                let answer = self.word.enable().apply(&mut self.word);
+                assert_eq!(answer == Enable::Enabled, before.disable_depth() == 1);
+                assert_eq!(self.word.disable_depth(), before.disable_depth().saturating_sub(1));
+            }
+        }
+        if !matches!(step, Move::Disable | Move::Enable) {
+            assert_eq!(self.word.disable_depth(), before.disable_depth(), "the depth survives {step:?}");
         }
         self.check();
     }
@@ -95,8 +148,13 @@ impl Item {
         assert!(matches!(step, Step::Write(..)), "W2: a submission always writes");
         match step.apply(&mut self.word) {
             Submit::AlreadyPending => assert_eq!(self.word, before, "W2: a refusal writes the same value"),
+            Submit::Disabled => {
+                assert_eq!(self.word, before, "W2: a refusal writes the same value");
+                assert_ne!(before.disable_depth(), 0);
+            }
             answer => {
                 assert_eq!(self.place, Place::Nowhere, "W1: one owner");
+                assert_eq!(before.disable_depth(), 0, "a disabled item is not claimed");
                 assert_eq!(answer == Submit::HandOver, before.is_running());
                 self.place = if before.is_running() { Place::FoundRunning } else { Place::Pushing };
             }
@@ -182,11 +240,14 @@ fn every_reachable_word_keeps_the_invariants() {
         "running Linked+skips",
         "running Nowhere",
         "running Nowhere+skips",
+        "running Owned",
+        "running Owned+skips",
         "running Pushing",
         "running Pushing+skips",
         "still FoundRunning",
         "still Linked",
         "still Nowhere",
+        "still Owned",
         "still Pushing",
     ];
     assert_eq!(shapes, expected);
@@ -196,7 +257,9 @@ fn every_reachable_word_keeps_the_invariants() {
 #[test]
 fn a_refused_submission_changes_nothing_in_any_reachable_state() {
     for item in reachable() {
-        if item.word.is_pending() {
+        if item.word.disable_depth() != 0 {
+            assert_eq!(item.word.submit(), Step::Write(item.word, Submit::Disabled));
+        } else if item.word.is_pending() {
             assert_eq!(item.word.submit(), Step::Write(item.word, Submit::AlreadyPending));
         } else {
             assert!(matches!(item.word.submit(), Step::Write(_, Submit::Push | Submit::HandOver)));
@@ -219,7 +282,7 @@ fn a_claim_has_one_owner_until_the_instance_starts_or_is_cancelled() {
 #[test]
 fn transitions_leave_the_unused_bits_alone() {
     for item in reachable() {
-        let unused = 0xffff_00e0;
+        let unused = 0xe0;
         assert_eq!(item.word.bits() & unused, 0, "{item:?}");
     }
 }
@@ -242,13 +305,18 @@ struct History {
 impl History {
     fn record(&mut self, step: Move, before: Item) {
         match step {
-            Move::Submit if !before.word.is_pending() => {
+            Move::Submit if !before.word.is_pending() && before.word.disable_depth() == 0 => {
                 self.pending = Some(self.ended.len());
                 self.ended.push(false);
             }
             Move::Start => self.running = self.pending.take(),
             Move::Finish => self.ended[self.running.take().unwrap()] = true,
             Move::Cancel => self.ended[self.pending.take().unwrap()] = true,
+            Move::Renew => {
+                self.ended[self.pending.take().unwrap()] = true;
+                self.pending = Some(self.ended.len());
+                self.ended.push(false);
+            }
             _ => {}
         }
     }
@@ -278,7 +346,8 @@ fn walk(item: Item, history: &History, waiters: &mut Vec<Waiter>, depth: usize) 
             true
         }
     };
-    for step in MOVES.into_iter().filter(|&s| item.allows(s)) {
+    // A depth of disables changes nothing of this.
+    for step in MOVES[..9].iter().copied().filter(|&s| item.allows(s)) {
         let (mut next, mut after) = (item, history.clone());
         next.make(step);
         after.record(step, item);
@@ -363,15 +432,12 @@ fn more_cancels_than_can_be_counted_release_nobody_early_and_everybody_once_idle
     assert!(item.word.has_ended(next));
 }
 
-/// The single read-modify-write of the driver is the transition, for every combination of the low bits.
+/// Letting go is a single read-modify-write of the driver; it is the transition, for every combination of the low bits.
 #[test]
-fn setting_the_claim_bits_is_a_submission() {
+fn clearing_the_claim_bit_is_letting_go() {
     for low in 0..1u64 << 16 {
         for ended in [0, 1, u64::from(u32::MAX)] {
             let word = WorkWord::from_bits(ended << 32 | low);
-            let Step::Write(next, answer) = word.submit() else { panic!("a submission always writes") };
-            assert_eq!(next.bits(), word.bits() | WorkWord::CLAIM);
-            assert_eq!(answer, word.submitted());
             assert_eq!(word.let_go().after(word).bits(), word.bits() & WorkWord::KEPT);
         }
     }

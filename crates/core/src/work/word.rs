@@ -9,6 +9,7 @@
 //! | 4 | BEHIND | a submission to the ordered queue in which it runs, before the push | the finisher, or a cancel |
 //! | 3 | WAITERS | a thread about to sleep until an instance has ended | whoever ends an instance |
 //! | 8..16 | skips | cancels of pending instances during a run (saturates) | the finisher, who counts them all |
+//! | 16..32 | disable depth | disables | enables |
 //! | 32.. | ended | - | counts instances that have ended (finished or cancelled), wraps |
 //!
 //! PENDING without RUNNING, or with BEHIND, and without HANDED is either in transit (claimed, not yet pushed) or
@@ -24,6 +25,8 @@ const WAITERS: u64 = 1 << 3;
 const BEHIND: u64 = 1 << 4;
 const SKIP_ONE: u64 = 1 << 8;
 const SKIPS: u64 = 0xff << 8;
+const DEPTH_ONE: u64 = 1 << 16;
+const DEPTH: u64 = 0xffff << 16;
 const ENDED_ONE: u64 = 1 << 32;
 
 /// The word of one item. See the table in the module's documentation.
@@ -42,6 +45,20 @@ pub enum Submit {
     /// Somebody else owns the next instance. The word was rewritten with the same value, so what the caller stored
     /// before is seen by that instance.
     AlreadyPending,
+    /// The item is disabled. The word was rewritten with the same value.
+    Disabled,
+}
+
+/// What an enable did.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Enable {
+    /// It took back the last disable: submissions are accepted again.
+    Enabled,
+    /// Other disables remain.
+    StillDisabled,
+    /// There was no disable to take back.
+    WasEnabled,
 }
 
 /// What a submission does after it filled in the target of an item it found running.
@@ -114,8 +131,16 @@ impl WorkWord {
         ((self.0 & SKIPS) >> 8) as u32
     }
 
+    /// How many disables have not been taken back.
+    pub const fn disable_depth(self) -> u16 {
+        ((self.0 & DEPTH) >> 16) as u16
+    }
+
     /// Claims the item for a submission. A refusal is a `Write` of the same value.
     pub const fn submit(self) -> Step<WorkWord, Submit> {
+        if self.disable_depth() != 0 {
+            return Step::Write(self, Submit::Disabled);
+        }
         if self.is_pending() {
             return Step::Write(self, Submit::AlreadyPending);
         }
@@ -123,16 +148,10 @@ impl WorkWord {
         Step::Write(WorkWord(self.0 | PENDING), answer)
     }
 
-    /// The bits that [`WorkWord::submit`] sets, whatever the word: one read-modify-write `word | CLAIM` does the
-    /// same, and
-    /// [`WorkWord::submitted`] tells from the old word what it meant.
-    pub const CLAIM: u64 = PENDING;
-
-    /// What a submission that has set [`WorkWord::CLAIM`] learns from the word as it was before.
-    pub const fn submitted(self) -> Submit {
-        match self.submit() {
-            Step::Keep(answer) | Step::Write(_, answer) => answer,
-        }
+    /// A submission that cannot be granted asks whether the item is pending: then it is refused as by
+    /// [`WorkWord::submit`], and the pending run sees what was stored before (`W2 refusal writes`).
+    pub const fn confirm_pending(self) -> Step<WorkWord, bool> {
+        if self.is_pending() { Step::Write(self, true) } else { Step::Keep(false) }
     }
 
     /// Leaves a claimed next instance to the finisher, if the item still runs.
@@ -193,6 +212,44 @@ impl WorkWord {
         let answer = Ended { push: false, wake: self.0 & WAITERS != 0 };
         let next = self.0 & !(PENDING | WAITERS);
         Step::Write(WorkWord(next.wrapping_add(ENDED_ONE)), answer)
+    }
+
+    /// Takes back from the finisher an instance that was left to it. `true`: the caller owns it, as its submission did
+    /// before the hand-over.
+    pub const fn take_back(self) -> Step<WorkWord, bool> {
+        if self.is_handed() { Step::Write(WorkWord(self.0 & !HANDED), true) } else { Step::Keep(false) }
+    }
+
+    /// Ends a pending instance as [`WorkWord::cancel`] does, and begins the next one at the same time, whose owner is
+    /// the caller: PENDING stays. For the owner of an instance that is linked nowhere.
+    pub const fn renew(self) -> Step<WorkWord, Ended> {
+        match self.cancel() {
+            Step::Keep(answer) => Step::Keep(answer),
+            Step::Write(next, answer) => Step::Write(WorkWord(next.0 | PENDING), answer),
+        }
+    }
+
+    /// Refuses submissions until it is taken back. `false`: the depth is full, and nothing was changed.
+    pub const fn disable(self) -> Step<WorkWord, bool> {
+        if self.0 & DEPTH == DEPTH {
+            Step::Keep(false)
+        } else {
+            Step::Write(WorkWord(self.0 + DEPTH_ONE), true)
+        }
+    }
+
+    /// Takes back one disable.
+    pub const fn enable(self) -> Step<WorkWord, Enable> {
+        match self.disable_depth() {
+            0 => Step::Keep(Enable::WasEnabled),
+            1 => Step::Write(WorkWord(self.0 - DEPTH_ONE), Enable::Enabled),
+            _ => Step::Write(WorkWord(self.0 - DEPTH_ONE), Enable::StillDisabled),
+        }
+    }
+
+    /// What a canceller that waits for the running instance waits for; `None` when none runs.
+    pub const fn running_target(self) -> Option<u32> {
+        if self.is_running() { Some(self.ended().wrapping_add(1)) } else { None }
     }
 
     /// Which instance a flush that begins now has to wait for: the pending one, else the running one.

@@ -101,8 +101,22 @@ macro_rules! integer {
 
             /// As in [`core::sync::atomic`].
             #[track_caller]
+            pub fn fetch_sub(&self, value: $int, given: Ordering) -> $int {
+                self.0.fetch_sub(value, order(effect_at("fetch_sub", Location::caller()), given))
+            }
+
+            /// As in [`core::sync::atomic`].
+            #[track_caller]
             pub fn fetch_and(&self, value: $int, given: Ordering) -> $int {
-                self.0.fetch_and(value, order(effect_at("fetch_and", Location::caller()), given))
+                let effect = effect_at("fetch_and", Location::caller());
+                if effect == Some(Effect::Store) {
+                    // Ordering: the strongest of each: what is broken is that it is not one step.
+                    let old = self.0.load(Ordering::Acquire);
+                    // Ordering: as above.
+                    self.0.store(old & value, Ordering::Release);
+                    return old;
+                }
+                self.0.fetch_and(value, order(effect, given))
             }
 
             /// As in [`core::sync::atomic`].

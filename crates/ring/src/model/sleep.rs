@@ -7,7 +7,7 @@
 //! token does order.
 
 use super::{AtomicU32, AtomicU64};
-use crate::{Futex, Sleep};
+use crate::{Bell, Futex, Rester, Sleep};
 use core::sync::atomic::Ordering;
 use core::time::Duration;
 use loom::thread::{self, Thread};
@@ -113,5 +113,20 @@ impl Sleep for Tokens {
         // Ordering: as above.
         self.0.fetch_add(1, Ordering::AcqRel);
         wake_on(key(&self.0), 1);
+    }
+}
+
+impl Bell for Tokens {
+    fn ring(&self, _rester: Rester) {
+        Sleep::wake(self, &AtomicU32::new(0));
+    }
+
+    fn wait(&self, left: Option<Duration>) {
+        self.sleep(&AtomicU32::new(0), 0, left);
+    }
+
+    fn clear(&self) {
+        // Ordering: as in `sleep`.
+        self.0.swap(0, Ordering::AcqRel);
     }
 }

@@ -1,0 +1,115 @@
+//! The JSON document of `cmwq bench ring`, which the table is drawn from, too.
+
+use serde::Serialize;
+
+use super::cell::{Cell, Figures, Measured, Mode, Shape};
+use crate::bench::figures::{Spread, least, median, most};
+use crate::bench::judge::Verdict;
+use crate::bench::machine::Machine;
+
+/// Changes whenever a reader of older documents would go wrong.
+const SCHEMA: &str = "cmwq-bench-ring/1";
+
+/// The form of the document, for the help text.
+pub(super) const DOCUMENT_FORM: &str = "\
+Each row is measured in several fresh processes; the shapes at one number of producers and one need
+take turns. A figure is the median of the runs, beside the least and the most. Producers are bound
+round-robin to the CPUs, the receiver to the last one. All shapes have room for 16384 messages; a
+producer that finds none yields. In the mode `alone` one thread posts 64 messages, takes them, and
+again: what a post costs that nobody disturbs and nobody waits for.
+
+The JSON document holds
+  schema   \"cmwq-bench-ring/1\"
+  machine  processor, kernel, CPUs, the round trip of a cache line between two of them
+  rows     shape (ring, mutex, mutex-swap, crossbeam, msg-ring), mode (stream, alone), producers, need (posts are
+           lazy if it is more than 1), messages_per_s, post_ns (mean if alone, else the median of
+           samples), post_p99_ns, wakes_per_message and calls_per_post (system calls that posters
+           make; null where they cannot be counted), cpu_s_per_million; min and max with the same
+           figures; ring_over (the ring's messages_per_s over this row's, of runs side by side, or
+           null); and runs
+  skipped  shapes that are not to be had here, and why
+  failed   cells that could not be measured
+  judged   figures, bounds and whether they hold, with --judge";
+
+/// What is written, in this order.
+#[derive(Serialize)]
+pub(super) struct Document<'a> {
+    pub(super) schema: &'static str,
+    pub(super) machine: Machine,
+    pub(super) runs: usize,
+    /// How long each cell runs at most, or null.
+    pub(super) time_ms: Option<u64>,
+    pub(super) rows: Vec<Row>,
+    pub(super) skipped: Vec<String>,
+    pub(super) failed: Vec<String>,
+    pub(super) judged: &'a [Verdict],
+}
+
+impl<'a> Document<'a> {
+    pub(super) const SCHEMA: &'static str = SCHEMA;
+
+    pub(super) fn new(
+        machine: Machine,
+        outcome: Outcome,
+        runs: usize,
+        judged: &'a [Verdict],
+    ) -> Document<'a> {
+        let Outcome { rows, skipped, failed, time_ms } = outcome;
+        Document { schema: Self::SCHEMA, machine, runs, time_ms, rows, skipped, failed, judged }
+    }
+}
+
+/// What all runs came to.
+pub(super) struct Outcome {
+    pub(super) rows: Vec<Row>,
+    pub(super) skipped: Vec<String>,
+    pub(super) failed: Vec<String>,
+    pub(super) time_ms: Option<u64>,
+}
+
+/// One row.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Row {
+    pub(super) shape: Shape,
+    pub(super) mode: Mode,
+    pub(super) producers: u32,
+    pub(super) need: u32,
+    /// Medians.
+    #[serde(flatten)]
+    pub(super) figures: Figures,
+    pub(super) min: Figures,
+    pub(super) max: Figures,
+    pub(super) ring_over: Option<Spread>,
+    /// In order; `null` where a run failed.
+    pub(super) runs: Vec<Option<Measured>>,
+}
+
+/// The rows of a group, of the runs of each of its cells.
+pub(super) fn rows(cells: &[Cell], runs: &[Vec<Option<Measured>>]) -> Vec<Row> {
+    let ring = cells.iter().position(|cell| cell.shape == Shape::Ring).map(|index| &runs[index]);
+    cells.iter().zip(runs).filter_map(|(cell, runs)| Row::new(cell, runs, ring?)).collect()
+}
+
+impl Row {
+    pub(super) fn new(cell: &Cell, runs: &[Option<Measured>], ring: &[Option<Measured>]) -> Option<Row> {
+        let all: Vec<&Figures> = runs.iter().flatten().map(|measured| &measured.figures).collect();
+        if all.is_empty() {
+            return None;
+        }
+        let pairs = ring.iter().zip(runs).filter_map(|(ring, own)| Some((ring.as_ref()?, own.as_ref()?)));
+        let rate = |measured: &Measured| measured.figures.messages_per_s;
+        let ratios: Vec<f64> = pairs.map(|(ring, own)| rate(ring) / rate(own).max(1e-9)).collect();
+        let is_compared = cell.shape != Shape::Ring && cell.mode == Mode::Stream;
+        Some(Row {
+            shape: cell.shape,
+            mode: cell.mode,
+            producers: cell.producers,
+            need: cell.need,
+            figures: Figures::fold(&all, median),
+            min: Figures::fold(&all, least),
+            max: Figures::fold(&all, most),
+            ring_over: Spread::of(&ratios).filter(|_| is_compared),
+            runs: runs.to_vec(),
+        })
+    }
+}

@@ -1,0 +1,98 @@
+//! What an engine records plays again: every decision of every pool is the one that a fresh core makes.
+#![allow(clippy::let_underscore_future, reason = "to drop a handle is to detach its item")]
+
+mod support;
+
+use cmwq::{ClaimPolicy, CoverPolicy, Engine, Scope};
+use cmwq_core::pool::record::{self, Entry, Replay};
+use std::time::Duration;
+use support::{Random, watchdog};
+
+/// Items short and long, that block, that wait behind limits, in two pools, with workers that come and go.
+fn load(engine: &Engine, rounds: u64) {
+    let wide = engine.queue("wide").scope(Scope::System).build().unwrap();
+    let narrow = engine.queue("narrow").scope(Scope::System).max_active(2).build().unwrap();
+    let bound = engine.queue("bound").per_cpu().build().unwrap();
+    let mut random = Random::new(7);
+    for _ in 0..rounds {
+        let mut handles = Vec::new();
+        for queue in [&wide, &narrow, &bound] {
+            for _ in 0..random.below(6) {
+                handles.push(match random.below(8) {
+                    0 => queue.spawn(|| cmwq::blocking(|| std::thread::sleep(Duration::from_micros(200)))),
+                    1 => queue.spawn(|| std::thread::sleep(Duration::from_micros(100))),
+                    _ => queue.spawn(|| ()),
+                });
+            }
+        }
+        handles.into_iter().for_each(|handle| handle.join().unwrap());
+        if random.below(10) == 0 {
+            std::thread::sleep(Duration::from_millis(3));
+        }
+    }
+}
+
+/// Plays all pools; answers the numbers of steps, and whether anything was forgotten.
+fn play(file: &[u8]) -> (usize, bool) {
+    let recordings = record::read(file).expect("a recording");
+    let mut steps = 0;
+    for recording in &recordings {
+        for played in Replay::new(recording).expect("a snapshot") {
+            match played {
+                Ok(step) => steps += usize::from(matches!(step.entry, Entry::Step(_))),
+                Err((step, failed)) => panic!("{}: {failed} at {step:?}", recording.pool),
+            }
+        }
+    }
+    (steps, recordings.iter().any(|recording| recording.forgotten > 0))
+}
+
+#[test]
+fn every_decision_plays_again() {
+    let _watchdog = watchdog("every_decision_plays_again");
+    for cover in [CoverPolicy::Eager, CoverPolicy::Watched, CoverPolicy::Backlog(2)] {
+        let engine = Engine::builder()
+            .cover(cover)
+            .idle_timeout(Duration::from_millis(1))
+            .record(64 << 20)
+            .build()
+            .unwrap();
+        load(&engine, 60);
+        let (steps, forgotten) = play(&engine.recording().expect("it records"));
+        assert!(steps > 500 && !forgotten, "{steps} steps");
+    }
+}
+
+#[test]
+fn a_full_recording_begins_with_a_snapshot_and_plays_again() {
+    let _watchdog = watchdog("a_full_recording_begins_with_a_snapshot_and_plays_again");
+    let engine = Engine::builder().record(32 << 10).build().unwrap();
+    load(&engine, 200);
+    let file = engine.recording().expect("it records");
+    let (steps, forgotten) = play(&file);
+    assert!(forgotten && steps > 20, "{steps} steps");
+}
+
+/// Culling that comes all the time: the policy that ships never lets it take a worker that is owed a wake-up.
+#[test]
+fn no_picked_worker_is_culled_at_a_timeout_of_zero() {
+    let _watchdog = watchdog("no_picked_worker_is_culled_at_a_timeout_of_zero");
+    for claim in [ClaimPolicy::Kicked, ClaimPolicy::Leave, ClaimPolicy::Flag] {
+        let engine = Engine::builder()
+            .claim(claim)
+            .idle_timeout(Duration::ZERO)
+            .idle_floor(0)
+            .record(64 << 20)
+            .build()
+            .unwrap();
+        load(&engine, 60);
+        let (steps, _) = play(&engine.recording().expect("it records"));
+        assert!(steps > 500, "{claim:?}: {steps} steps");
+    }
+}
+
+#[test]
+fn nothing_is_recorded_unasked() {
+    let engine = Engine::new().unwrap();
+    assert_eq!(engine.recording(), None);
+}
