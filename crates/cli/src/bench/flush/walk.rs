@@ -1,4 +1,5 @@
-//! The coloured walk: a yardstick. Every flush visits every pwq, idle or not, behind the lock of its pool.
+//! The coloured walk: a yardstick. Every flush visits every pwq, idle or not, behind the lock of its pool, which is
+//! kept over consecutive pwqs of one pool.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,8 +12,9 @@ fn after(colour: usize) -> usize {
     (colour + 1) % COLOURS
 }
 
-/// Counts of one pwq, guarded by the lock of its pool.
+/// Counts of one pwq, guarded by the lock of its pool. Aligned so that no two share cache lines.
 #[derive(Default)]
+#[repr(align(256))]
 struct Pwq {
     work_colour: usize,
     flush_colour: Option<usize>,
@@ -47,7 +49,7 @@ struct Queue {
 }
 
 /// A queue flushed by the coloured walk.
-pub struct Walk {
+pub(super) struct Walk {
     queue: Mutex<Queue>,
     first: Mutex<Option<Arc<Flusher>>>,
     to_flush: AtomicUsize,
@@ -57,7 +59,7 @@ pub struct Walk {
 
 impl Walk {
     /// A queue with one pwq per entry of `pool_of`, which names the pool of each.
-    pub fn new(pool_of: &[usize]) -> Self {
+    pub(super) fn new(pool_of: &[usize]) -> Self {
         let mut pools: Vec<Vec<Pwq>> = Vec::new();
         pools.resize_with(pool_of.iter().max().map_or(0, |last| last + 1), Vec::new);
         let places = pool_of.iter().map(|&pool| {
@@ -70,7 +72,7 @@ impl Walk {
     }
 
     /// Counts one item in at `pwq`; answers its colour, which [`Walk::finish`] takes back.
-    pub fn submit(&self, pwq: usize) -> usize {
+    pub(super) fn submit(&self, pwq: usize) -> usize {
         let (pool, at) = self.places[pwq];
         let mut pool = self.pools[pool].lock().unwrap();
         let colour = pool[at].work_colour;
@@ -79,7 +81,7 @@ impl Walk {
     }
 
     /// Counts one item of `colour` out at `pwq`.
-    pub fn finish(&self, pwq: usize, colour: usize) {
+    pub(super) fn finish(&self, pwq: usize, colour: usize) {
         let (pool, at) = self.places[pwq];
         let mut pool = self.pools[pool].lock().unwrap();
         let pwq = &mut pool[at];
@@ -91,7 +93,7 @@ impl Walk {
     }
 
     /// Waits until every item counted in before the call is counted out.
-    pub fn flush(&self) {
+    pub(super) fn flush(&self) {
         let me = Arc::new(Flusher { done: Mutex::new(false), wake: Condvar::new() });
         let mut queue = self.queue.lock().unwrap();
         let (mine, next) = (queue.work_colour, after(queue.work_colour));
@@ -152,9 +154,16 @@ impl Walk {
             // Ordering: no partner; the pool locks order it before the finishers that count down.
             self.to_flush.store(1, Ordering::Relaxed);
         }
+        let mut held: Option<(usize, MutexGuard<'_, Vec<Pwq>>)> = None;
         for &(pool, at) in &self.places {
-            let mut pool = self.pools[pool].lock().unwrap();
-            let pwq = &mut pool[at];
+            let mut guard = match held.take() {
+                Some((same, guard)) if same == pool => guard,
+                other => {
+                    drop(other);
+                    self.pools[pool].lock().unwrap()
+                }
+            };
+            let pwq = &mut guard[at];
             if let Some(colour) = flush.filter(|&colour| pwq.in_flight[colour] > 0) {
                 pwq.flush_colour = Some(colour);
                 // Ordering: as above; the bias keeps the count above zero until the walk is over.
@@ -162,7 +171,9 @@ impl Walk {
                 armed = true;
             }
             pwq.work_colour = work;
+            held = Some((pool, guard));
         }
+        drop(held);
         if flush.is_some() {
             self.drop_one();
         }
@@ -171,10 +182,10 @@ impl Walk {
 
     fn drop_one(&self) {
         // Ordering: release of each finisher's work, acquired by the one who drops the last.
-        if self.to_flush.fetch_sub(1, Ordering::AcqRel) == 1 {
-            if let Some(first) = self.first.lock().unwrap().as_ref() {
-                first.complete();
-            }
+        if self.to_flush.fetch_sub(1, Ordering::AcqRel) == 1
+            && let Some(first) = self.first.lock().unwrap().as_ref()
+        {
+            first.complete();
         }
     }
 }
