@@ -89,8 +89,8 @@ impl Document {
         let mut text = self.machine.headline();
         _ = writeln!(
             text,
-            "\n{:<12}{:>6}{:>6}{:>8}  {:<7}{:>12}{:>12}{:>12}  {}",
-            "case", "cpus", "nodes", "threads", "design", "per s", "p50 ns", "p99 ns", "to walk (min..max)"
+            "\n{:<12}{:>6}{:>6}{:>8}  {:<7}{:>12}{:>12}{:>12}  to walk (min..max)",
+            "case", "cpus", "nodes", "threads", "design", "per s", "p50 ns", "p99 ns"
         );
         for row in &self.rows {
             let Spread { median, min, max } = row.ratio;

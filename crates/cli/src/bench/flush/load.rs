@@ -61,7 +61,7 @@ pub(super) fn measure(cell: &Cell) -> Result<[Measured; 2], Failure> {
     let machine = format!("node:{}/core:{}", cell.nodes, cell.cpus / cell.nodes);
     let topology = Topology::synthetic(&machine).map_err(Failure::input)?;
     let engine = Engine::builder().topology(topology).build().map_err(Failure::input)?;
-    let queue = engine.queue("flushed").scope(cmwq::Scope::Cpu).build().map_err(Failure::input)?;
+    let queue = engine.queue("flushed").per_cpu().build().map_err(Failure::input)?;
     let pools: Vec<usize> = (0..cell.cpus as usize).collect();
     let walk = Arc::new(Walk::new(&pools));
     let mut samples = [Vec::new(), Vec::new()];

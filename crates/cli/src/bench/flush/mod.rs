@@ -60,7 +60,9 @@ fn measure_all(arguments: &Arguments) -> (Vec<Row>, Vec<String>) {
         for (cell, runs) in cells.iter().zip(&mut runs) {
             match child::measure("flush-cell", cell, limit) {
                 Ok(measured) => runs.push(measured),
-                Err(why) => failed.push(format!("{} CPUs, {} threads, run {run}: {why}", cell.cpus, cell.threads)),
+                Err(why) => {
+                    failed.push(format!("{} CPUs, {} threads, run {run}: {why}", cell.cpus, cell.threads))
+                }
             }
         }
     }
@@ -74,7 +76,9 @@ fn conclude(document: &Document) -> Result<(), Failure> {
     let broken: u64 = document.rows.iter().map(|row| row.broken).sum();
     match (document.failed.first(), broken) {
         (None, 0) => Ok(()),
-        (None, broken) => Err(Failure::missed(format!("{broken} flushes returned before an item they owed had run"))),
+        (None, broken) => {
+            Err(Failure::missed(format!("{broken} flushes returned before an item they owed had run")))
+        }
         (Some(first), _) => {
             let count = document.failed.len();
             Err(Failure::missed(format!("{count} rows could not be measured, the first: {first}")))

@@ -68,7 +68,13 @@ impl Walk {
         });
         let places = places.collect();
         let pools = pools.into_iter().map(Mutex::new).collect();
-        Walk { queue: Mutex::default(), first: Mutex::default(), to_flush: AtomicUsize::new(0), pools, places }
+        Walk {
+            queue: Mutex::default(),
+            first: Mutex::default(),
+            to_flush: AtomicUsize::new(0),
+            pools,
+            places,
+        }
     }
 
     /// Counts one item in at `pwq`; answers its colour, which [`Walk::finish`] takes back.
