@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use cmwq::{Engine, Queue, Submit, Topology, Work};
+use cmwq::{Engine, Queue, Submit, Topology, WaitPolicy, Work};
 use serde::{Deserialize, Serialize};
 
 use super::walk::Walk;
@@ -60,7 +60,9 @@ pub(super) struct Measured {
 pub(super) fn measure(cell: &Cell) -> Result<[Measured; 2], Failure> {
     let machine = format!("node:{}/core:{}", cell.nodes, cell.cpus / cell.nodes);
     let topology = Topology::synthetic(&machine).map_err(Failure::input)?;
-    let engine = Engine::builder().topology(topology).build().map_err(Failure::input)?;
+    // The walk's flushers sleep at once: so do all others, or the figures would tell of spinning.
+    let engine =
+        Engine::builder().topology(topology).wait(WaitPolicy::Park).build().map_err(Failure::input)?;
     let queue = engine.queue("flushed").per_cpu().build().map_err(Failure::input)?;
     let pools: Vec<usize> = (0..cell.cpus as usize).collect();
     let walk = Arc::new(Walk::new(&pools));
