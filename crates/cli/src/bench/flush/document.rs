@@ -19,7 +19,8 @@ Cases: idle (one thread flushes, nothing is queued); queue+flush (each thread qu
 runs, then flushes; the time is that of both). Both designs take turns in each process, over one
 engine, whose machine is synthetic: the threads run on the CPUs there are. In queue+flush the walk counts its
 items in addition to what the engine counts anyway.
-Whoever waits, sleeps at once, in both designs; engines spin by default. The exit status is 1 when a flush returned although
+Whoever waits, sleeps at once, in both designs; engines spin by default.
+The exit status is 1 when a flush returned although
 an item that its thread had queued before had not run.
 
 The JSON document holds
