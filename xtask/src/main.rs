@@ -4,11 +4,13 @@
 use std::process::ExitCode;
 
 mod figures;
+mod mutants;
 mod tidy;
 
 const USAGE: &str = "\
 usage: cargo xtask tidy            check the house rules; one line per finding
        cargo xtask figures FILE    check that FILE holds the JSON of a benchmark run
+       cargo xtask mutants [ID..]  break our code on purpose; each broken variant must be noticed
 
 exit: 0 clean, 1 findings, 2 usage or nothing could be checked";
 
@@ -18,6 +20,7 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["tidy"] => tidy::run(),
         ["figures", file] => figures::run(file),
+        ["mutants", ids @ ..] => mutants::run(ids),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;

@@ -4,5 +4,6 @@
 //! interleaving of which is explored.
 #![forbid(unsafe_code)]
 
+pub mod flush;
 pub mod kick;
 pub mod seam;

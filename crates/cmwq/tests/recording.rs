@@ -4,7 +4,7 @@
 mod support;
 
 use cmwq::{ClaimPolicy, CoverPolicy, Engine, Scope};
-use cmwq_core::pool::record::{self, Entry, Replay};
+use cmwq_core::pool::record::{self, Entry, Failed, Replay};
 use std::time::Duration;
 use support::{Random, watchdog};
 
@@ -58,7 +58,9 @@ fn every_decision_plays_again() {
             .build()
             .unwrap();
         load(&engine, 60);
-        let (steps, forgotten) = play(&engine.recording().expect("it records"));
+        let file = engine.recording().expect("it records");
+        let (steps, forgotten) = play(&file);
+        println!("{} bytes a step", file.len() / steps);
         assert!(steps > 500 && !forgotten, "{steps} steps");
     }
 }
@@ -95,4 +97,37 @@ fn no_picked_worker_is_culled_at_a_timeout_of_zero() {
 fn nothing_is_recorded_unasked() {
     let engine = Engine::new().unwrap();
     assert_eq!(engine.recording(), None);
+}
+
+/// Engines that may be tried until the race is met.
+const ENGINES_MAX: usize = 200;
+
+/// The policy without protection: culling takes a worker that has been picked and has not run. Real threads meet the
+/// race, and the recording names the step.
+#[test]
+fn real_threads_let_culling_take_a_picked_worker_that_nothing_protects() {
+    let _watchdog = watchdog("real_threads_let_culling_take_a_picked_worker_that_nothing_protects");
+    for tried in 1..=ENGINES_MAX {
+        let engine = Engine::builder()
+            .claim(ClaimPolicy::Stay)
+            .cover(CoverPolicy::Eager)
+            .idle_timeout(Duration::ZERO)
+            .idle_floor(0)
+            .record(64 << 20)
+            .build()
+            .unwrap();
+        load(&engine, 60);
+        let recordings = record::read(&engine.recording().expect("it records")).expect("a recording");
+        for recording in &recordings {
+            let failed = Replay::new(recording).expect("a snapshot").find_map(Result::err);
+            if let Some((step, Failed::Invariant(broken))) = &failed
+                && broken.label.starts_with("B3")
+            {
+                println!("met by engine {tried}, at entry {:?}", step.as_ref().map(|step| step.number));
+                return;
+            }
+            assert_eq!(failed, None);
+        }
+    }
+    panic!("not met by {ENGINES_MAX} engines");
 }

@@ -1,5 +1,6 @@
 //! `cmwq check`: explores the protocols of the work queue and says which promises hold.
 
+mod flush;
 mod kick;
 mod table;
 
@@ -24,6 +25,7 @@ pub(crate) struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum Protocol {
+    Flush(flush::FlushArguments),
     Kick(kick::KickArguments),
     Seam(SeamArguments),
 }
@@ -81,6 +83,7 @@ const THREADS_MAX: usize = 1024;
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     match &arguments.protocol {
         None => kick::run(&arguments.kick),
+        Some(Protocol::Flush(flush)) => flush::run(flush),
         Some(Protocol::Kick(kick)) => kick::run(kick),
         Some(Protocol::Seam(seam)) => run_seam(seam),
     }
