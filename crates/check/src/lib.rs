@@ -6,4 +6,5 @@
 
 pub mod flush;
 pub mod kick;
+pub mod ring;
 pub mod seam;

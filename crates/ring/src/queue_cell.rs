@@ -19,6 +19,7 @@ impl Default for QueueCell {
 
 impl QueueCell {
     /// The word as it is now. Never blocks.
+    #[inline]
     pub fn read(&self) -> QueueWord {
         // Ordering: acquire pairs with the transitions' release. The second look of an arrival needs no more: if the
         // closer's look at the arrival count did not see the arrival, the arrival's read-modify-write came later on
@@ -83,6 +84,7 @@ impl Arrivals {
     }
 
     /// A submission arrives at a phase. It must look at the queue word again afterwards. Never blocks.
+    #[inline]
     pub fn arrive(&self, phase: u32) {
         // Ordering: acquire and release, so that this and the closer's look are ordered on one word (see `look`).
         self.counts[slot(phase)].fetch_add(1, Ordering::AcqRel);

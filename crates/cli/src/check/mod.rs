@@ -2,6 +2,7 @@
 
 mod flush;
 mod kick;
+mod ring;
 mod table;
 
 use std::process::ExitCode;
@@ -28,6 +29,7 @@ enum Protocol {
     Flush(flush::FlushArguments),
     Kick(kick::KickArguments),
     Seam(SeamArguments),
+    Ring(ring::RingArguments),
 }
 
 /// The seam between submission without a lock and the core under its lock: words, core and threads that may stop
@@ -86,6 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         Some(Protocol::Flush(flush)) => flush::run(flush),
         Some(Protocol::Kick(kick)) => kick::run(kick),
         Some(Protocol::Seam(seam)) => run_seam(seam),
+        Some(Protocol::Ring(ring)) => ring::run(ring),
     }
 }
 

@@ -54,10 +54,19 @@ impl Queue {
     ///
     /// # Errors
     /// [`WaitError::WouldDeadlock`] from inside an item of this queue.
+    #[inline]
     pub fn flush(&self) -> Result<(), WaitError> {
+        // From inside an item of this queue there is one to wait for: the item.
+        match self.inner().flush_target() {
+            None => Ok(()),
+            Some(target) => self.flush_busy(target),
+        }
+    }
+
+    #[cold]
+    fn flush_busy(&self, target: u32) -> Result<(), WaitError> {
         let inner = self.inner();
         inner.refuse_own()?;
-        let Some(target) = inner.flush_target() else { return Ok(()) };
         let _waiting = begin_wait(&Wait::Queue(inner, Some(target))).map_err(WaitError::WouldDeadlock)?;
         inner.flush_to(target, None);
         Ok(())
@@ -162,6 +171,7 @@ impl QueueInner {
     }
 
     /// The oldest phase not known to be empty.
+    #[inline]
     pub(super) fn done(&self) -> u32 {
         // Ordering: acquire pairs with `settle_phase`: who sees a phase passed sees its items' work.
         self.done.load(Ordering::Acquire)

@@ -45,6 +45,7 @@ pub(crate) struct Owner {
 }
 
 impl Queue {
+    #[inline]
     pub(crate) fn inner(&self) -> &QueueInner {
         &self.owner.inner
     }
