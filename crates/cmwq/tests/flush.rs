@@ -263,18 +263,21 @@ fn forty_flushes_behind_one_held_item_all_return() {
     let queue = queue("forty");
     let oldest = held(&queue);
     let begun = Arc::new(Barrier::new(41));
+    let is_open = Arc::new(AtomicBool::new(false));
     let threads: Vec<_> = (0..40)
         .map(|_| {
-            let (queue, begun) = (queue.clone(), Arc::clone(&begun));
+            let (queue, begun, is_open) = (queue.clone(), Arc::clone(&begun), Arc::clone(&is_open));
             std::thread::spawn(move || {
                 begun.wait();
                 let _ = queue.spawn(|| ());
                 queue.flush().unwrap();
+                assert!(is_open.load(Relaxed), "a flush waits for the oldest item, slot or no slot");
             })
         })
         .collect();
     begun.wait();
     std::thread::sleep(Duration::from_millis(50));
+    is_open.store(true, Relaxed);
     oldest.open();
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 }

@@ -106,6 +106,8 @@ fn a_hundred_flushes_leave_room_for_the_next_item() {
         open.open();
         assert_eq!(next.join().unwrap(), 5);
     });
+    let started: u64 = queue.engine().stats().pools.iter().map(|pool| pool.started).sum();
+    assert_eq!(started, 2, "a flush is no item");
 }
 
 /// The first two are claimed in one batch; the second waits for an item that needs the first one's end to be

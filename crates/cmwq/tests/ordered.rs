@@ -95,7 +95,10 @@ fn a_work_of_two_queues_never_runs_twice_at_once() {
     let (seen, counted) = (Arc::clone(&inside), Arc::clone(&ran));
     let work = Work::new(move |_| {
         assert_eq!(seen.fetch_add(1, Relaxed), 0, "twice at once");
-        std::thread::yield_now();
+        if counted.load(Relaxed).is_multiple_of(8) {
+            // Another worker comes to run what is queued.
+            cmwq::blocking(|| std::thread::sleep(std::time::Duration::from_micros(50)));
+        }
         seen.fetch_sub(1, Relaxed);
         counted.fetch_add(1, Relaxed);
     });

@@ -7,6 +7,7 @@ use super::tree::Tree;
 
 mod budget;
 mod dependencies;
+mod index;
 mod labels;
 mod markdown;
 mod names;
@@ -28,6 +29,7 @@ pub(crate) fn check(tree: &Tree, metadata: &Metadata, config: &Config) -> Vec<Fi
     ordering::check(tree, config, &mut findings);
     safety::check(tree, &mut findings);
     reach::check(tree, config, &mut findings);
+    index::check(tree, &mut findings);
     labels::check(tree, &mut findings);
     markdown::check(tree, &mut findings);
     words::check(tree, config, &mut findings);
