@@ -49,7 +49,9 @@ impl Work {
     /// [`Work::disable`] and looks at [`Work::is_running`].)
     ///
     /// # Context
-    /// Blocks until the run has ended; needs no other progress than that run's. Counts as blocking inside an item.
+    /// Blocks until the run has ended; needs no other progress than that run's, and that of a thread that is just
+    /// queueing or just starting the work: while one of these is stopped the call sleeps. Counts as blocking inside
+    /// an item.
     ///
     /// # Errors
     /// [`WaitError::WouldDeadlock`] inside the work's own function; nothing is changed. And inside an item for

@@ -225,7 +225,8 @@ impl<T> JoinHandle<T> {
     /// Waits for the result.
     ///
     /// # Context
-    /// Blocks; needs the progress of the queue. Inside an item it counts as blocking.
+    /// Blocks; needs the progress of the queue and of the worker that runs the closure: while that is stopped the call
+    /// sleeps. Inside an item it counts as blocking.
     ///
     /// # Errors
     /// [`JoinError`] when the closure panicked or was refused, or could not end before the calling item has.

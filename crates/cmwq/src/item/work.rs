@@ -123,7 +123,8 @@ impl Work {
     /// for. A delayed one is queued now. `false`: it was neither pending nor running.
     ///
     /// # Context
-    /// Blocks; needs the progress of the queue the work was submitted to. Counts as blocking inside an item.
+    /// Blocks; needs the progress of the queue the work was submitted to, of the worker that runs it, and of a thread
+    /// that is just queueing it: while one of these is stopped the call sleeps. Counts as blocking inside an item.
     ///
     /// # Errors
     /// [`FlushError::WouldDeadlock`] inside the work's own function, and inside an item that has to go on before

@@ -47,7 +47,8 @@ impl Queue {
     /// queues itself again), and waits until everything has run.
     ///
     /// # Context
-    /// Blocks until the items have ended. Items that queue each other in a circle never do: see
+    /// Blocks until the items have ended; while a thread that runs one, or is inside a submission, is stopped, the call
+    /// sleeps. Items that queue each other in a circle never do: see
     /// [`Queue::destroy_within`].
     ///
     /// # Errors

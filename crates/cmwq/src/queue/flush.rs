@@ -48,8 +48,9 @@ impl Queue {
     ///
     /// # Context
     /// Blocks; needs the progress of the items it waits for, and of threads that are inside a submission to this
-    /// queue. From
-    /// inside an item of another queue it counts as blocking.
+    /// queue: while one of those is stopped the call sleeps, and it goes on when they do. Where two flushes of the
+    /// queue wait for the same items each of them sees for itself that they have ended. From inside an item of
+    /// another queue it counts as blocking.
     ///
     /// # Errors
     /// [`WaitError::WouldDeadlock`] from inside an item of this queue.

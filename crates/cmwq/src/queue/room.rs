@@ -21,7 +21,9 @@ impl Queue {
     /// them are not found out.
     ///
     /// # Context
-    /// Blocks until items of the queue start; needs the queue's progress. Counts as blocking inside an item.
+    /// Blocks until items of the queue start; needs the queue's progress, and that of a worker that has claimed an
+    /// item and not started it: while that is stopped, and no other item starts, the call sleeps. Counts as blocking
+    /// inside an item.
     #[track_caller]
     pub fn queue_wait(&self, work: &Work) -> Submit {
         let place = Location::caller();

@@ -129,9 +129,9 @@ impl Queue {
     /// ```
     ///
     /// # Context
-    /// Blocks until the items have ended; counts as blocking inside an item. Inside an item of this very queue the
-    /// items
-    /// of the scope need `max_active` to leave room for them.
+    /// Blocks until the items have ended, for they borrow: also where they wait for the calling item, which nobody is
+    /// told then. Counts as blocking inside an item. Inside an item of this very queue the items of the scope need
+    /// `max_active` to leave room for them.
     ///
     /// # Panics
     /// When `body` panics, after the items have ended; or when an item panicked and its handle was not joined.
