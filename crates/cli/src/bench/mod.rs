@@ -2,6 +2,7 @@
 
 mod child;
 mod figures;
+mod flush;
 mod judge;
 mod machine;
 mod mailbox;
@@ -20,9 +21,16 @@ pub(crate) struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum Bench {
+    Flush(flush::Arguments),
     Queue(queue::Arguments),
     Ring(ring::Arguments),
     Timer(timer::Arguments),
+    /// One row of `flush`, in this process.
+    #[command(hide = true)]
+    FlushCell {
+        /// The row.
+        cell: String,
+    },
     /// One cell of `queue`, in this process.
     #[command(hide = true)]
     QueueCell {
@@ -46,6 +54,8 @@ enum Bench {
 /// Runs the benchmark asked for.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.bench {
+        Bench::Flush(arguments) => flush::run(arguments),
+        Bench::FlushCell { cell } => flush::answer(cell),
         Bench::Queue(arguments) => queue::run(arguments),
         Bench::QueueCell { cell } => queue::answer(cell),
         Bench::Ring(arguments) => ring::run(arguments),
