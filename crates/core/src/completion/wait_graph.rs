@@ -1,5 +1,5 @@
 //! Who waits for whom, among items that wait inside their own functions.
-#![doc = include_str!("../../flow/8-waits.md")]
+#![doc = include_str!("../../flow/9-waits.md")]
 
 /// What an item waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
