@@ -4,6 +4,7 @@
 mod support;
 
 use cmwq::{ClaimPolicy, CoverPolicy, Engine, Scope};
+use cmwq_core::pool::invariants::Broken;
 use cmwq_core::pool::record::{self, Entry, Failed, Replay};
 use std::time::Duration;
 use support::{Random, watchdog};
@@ -100,7 +101,7 @@ fn nothing_is_recorded_unasked() {
 }
 
 /// Engines that may be tried until the race is met.
-const ENGINES_MAX: usize = 200;
+const ENGINES_MAX: usize = 1000;
 
 /// The policy without protection: culling takes a worker that has been picked and has not run. Real threads meet the
 /// race, and the recording names the step.
@@ -126,7 +127,10 @@ fn real_threads_let_culling_take_a_picked_worker_that_nothing_protects() {
                 println!("met by engine {tried}, at entry {:?}", step.as_ref().map(|step| step.number));
                 return;
             }
-            assert_eq!(failed, None);
+            // What follows from such a cull may be seen first: an item that nobody covers any more.
+            let follows = |broken: &Broken| ["B1", "B2"].iter().any(|label| broken.label.starts_with(label));
+            let is_expected = matches!(&failed, Some((_, Failed::Invariant(broken))) if follows(broken));
+            assert!(is_expected || failed.is_none(), "{failed:?}");
         }
     }
     panic!("not met by {ENGINES_MAX} engines");
