@@ -99,8 +99,15 @@ pub(crate) fn write_json(target: &JsonTarget, document: &impl Serialize) -> Resu
     }
 }
 
+/// Where a document is to go, if it is asked for. See [`check_json`].
+pub(crate) fn json_target(path: Option<&Path>) -> Result<Option<JsonTarget>, Failure> {
+    let target = path.map(JsonTarget::from);
+    target.as_ref().map_or(Ok(()), check_json)?;
+    Ok(target)
+}
+
 /// Tells before the work whether its document can be written after it. Leaves nothing behind.
-pub(crate) fn check_json(target: &JsonTarget) -> Result<(), Failure> {
+fn check_json(target: &JsonTarget) -> Result<(), Failure> {
     let JsonTarget::File(path) = target else { return Ok(()) };
     let checked = destination(path).and_then(|destination| match destination {
         // The reader of a pipe would take its closing for the end.

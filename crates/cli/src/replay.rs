@@ -58,10 +58,7 @@ struct FailedAt {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let json = arguments.json.as_deref().map(JsonTarget::from);
-    if let Some(target) = &json {
-        output::check_json(target)?;
-    }
+    let json = output::json_target(arguments.json.as_deref())?;
     let name = arguments.file.display();
     let bytes = std::fs::read(&arguments.file)
         .map_err(|error| Failure::input(format!("{name}: {error}; name a recording")))?;

@@ -7,6 +7,7 @@ mod judge;
 mod machine;
 mod mailbox;
 mod queue;
+mod report;
 mod ring;
 mod timer;
 

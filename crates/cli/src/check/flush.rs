@@ -69,10 +69,7 @@ struct Step {
 pub(crate) fn run(arguments: &FlushArguments) -> Result<Outcome, Failure> {
     let variants = variants(&arguments.variant)?;
     let scenarios = scenarios(&arguments.scenario)?;
-    let target = arguments.json.as_deref().map(JsonTarget::from);
-    if let Some(target) = &target {
-        output::check_json(target)?;
-    }
+    let target = output::json_target(arguments.json.as_deref())?;
     let quiet = target == Some(JsonTarget::Stdout);
     if !quiet {
         output::print(&heading())?;

@@ -67,10 +67,7 @@ pub(crate) fn run(arguments: &RingArguments) -> Result<Outcome, Failure> {
     let variants = variants(&arguments.variant)?;
     let scenarios = scenarios(arguments)?;
     check_threads(arguments.threads)?;
-    let target = arguments.json.as_deref().map(JsonTarget::from);
-    if let Some(target) = &target {
-        output::check_json(target)?;
-    }
+    let target = output::json_target(arguments.json.as_deref())?;
     let prints = target != Some(JsonTarget::Stdout);
     let all = arguments.shape == "all" && arguments.scenario.is_none();
     let mut rows = Vec::new();

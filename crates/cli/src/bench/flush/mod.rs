@@ -11,7 +11,8 @@ pub(crate) use args::Arguments;
 
 use super::child;
 use super::machine::Machine;
-use crate::output::{self, Failure, JsonTarget};
+use super::report;
+use crate::output::{self, Failure};
 use document::{Document, Row};
 use load::{Cell, Design, Measured};
 
@@ -26,18 +27,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let source = crate::source::Source::default();
     let topology = source.read()?;
-    let target = arguments.json.as_deref().map(JsonTarget::from);
-    target.as_ref().map_or(Ok(()), output::check_json)?;
+    let target = output::json_target(arguments.json.as_deref())?;
     let mut machine = Machine::look(&source, &topology);
     let (rows, failed) = measure_all(arguments);
     machine.look_again(&topology);
     let document = Document::new(machine, rows, failed);
-    if let Some(target) = &target {
-        output::write_json(target, &document)?;
-    }
-    if target != Some(JsonTarget::Stdout) {
-        output::print(&document.table())?;
-    }
+    report::show(target.as_ref(), &document, || document.table(), &[])?;
     conclude(&document)
 }
 
@@ -73,15 +68,9 @@ fn measure_all(arguments: &Arguments) -> (Vec<Row>, Vec<String>) {
 }
 
 fn conclude(document: &Document) -> Result<(), Failure> {
-    let broken: u64 = document.rows.iter().map(|row| row.broken).sum();
-    match (document.failed.first(), broken) {
-        (None, 0) => Ok(()),
-        (None, broken) => {
-            Err(Failure::missed(format!("{broken} flushes returned before an item they owed had run")))
-        }
-        (Some(first), _) => {
-            let count = document.failed.len();
-            Err(Failure::missed(format!("{count} rows could not be measured, the first: {first}")))
-        }
+    report::conclude("rows", &document.failed, false, &[], "")?;
+    match document.rows.iter().map(|row| row.broken).sum::<u64>() {
+        0 => Ok(()),
+        broken => Err(Failure::missed(format!("{broken} flushes returned before an item they owed had run"))),
     }
 }

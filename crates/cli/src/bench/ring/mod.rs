@@ -9,17 +9,14 @@ mod plan;
 mod systems;
 mod table;
 
-use std::io::IsTerminal;
 use std::time::Duration;
-
-use indicatif::{ProgressBar, ProgressStyle};
 
 pub(crate) use args::Arguments;
 
 use super::child;
-use super::judge::Verdict;
 use super::machine::Machine;
-use crate::output::{self, Failure, JsonTarget};
+use super::report;
+use crate::output::{self, Failure};
 use crate::source::Source;
 use cell::{Cell, Measured, Shape};
 use document::{Document, Outcome};
@@ -34,26 +31,16 @@ const MESSAGE_LIMIT: Duration = Duration::from_micros(50);
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let source = Source::default();
     let topology = source.read()?;
-    let target = arguments.json.as_deref().map(JsonTarget::from);
-    target.as_ref().map_or(Ok(()), output::check_json)?;
+    let target = output::json_target(arguments.json.as_deref())?;
     let mut machine = Machine::look(&source, &topology);
     let plan = Plan::new(arguments);
     let outcome = measure_all(&plan);
     machine.look_again(&topology);
     let verdicts = if arguments.judge { judge::judge(&outcome.rows) } else { Vec::new() };
     let document = Document::new(machine, outcome, plan.runs, &verdicts);
-    if let Some(target) = &target {
-        output::write_json(target, &document)?;
-    }
-    if target == Some(JsonTarget::Stdout) {
-        verdicts.iter().for_each(|verdict| eprintln!("{verdict}"));
-    } else {
-        let mut text = table::of(&document);
-        text.push_str(if verdicts.is_empty() { "" } else { "\n" });
-        text.extend(verdicts.iter().map(|verdict| format!("{verdict}\n")));
-        output::print(&text)?;
-    }
-    conclude(arguments, &document.failed, &verdicts)
+    report::show(target.as_ref(), &document, || table::of(&document), &verdicts)?;
+    let nothing = "nothing that is judged was measured; leave out --need";
+    report::conclude("cells", &document.failed, arguments.judge, &verdicts, nothing)
 }
 
 /// In a fresh process: measures one cell and prints what it finds.
@@ -61,23 +48,10 @@ pub(crate) fn answer(cell: &str) -> Result<(), Failure> {
     child::answer(cell, drive::measure)
 }
 
-fn conclude(arguments: &Arguments, failed: &[String], verdicts: &[Verdict]) -> Result<(), Failure> {
-    if let Some(first) = failed.first() {
-        let count = failed.len();
-        return Err(Failure::missed(format!("{count} cells could not be measured, the first: {first}")));
-    }
-    let missed = verdicts.iter().filter(|verdict| !verdict.holds).count();
-    match (arguments.judge, verdicts.len(), missed) {
-        (false, ..) | (true, 1.., 0) => Ok(()),
-        (true, 0, _) => Err(Failure::missed("nothing that is judged was measured; leave out --need")),
-        (true, all, missed) => Err(Failure::missed(format!("{missed} of {all} judged figures are missed"))),
-    }
-}
-
 fn measure_all(plan: &Plan) -> Outcome {
     let time_ms = plan.groups.iter().flatten().next().and_then(|cell| cell.time_ms);
     let mut outcome = Outcome { rows: Vec::new(), skipped: Vec::new(), failed: Vec::new(), time_ms };
-    let bar = progress(plan.cells());
+    let bar = report::progress(plan.cells());
     for group in &plan.groups {
         let mut runs: Vec<Vec<Option<Measured>>> = vec![vec![None; plan.runs]; group.len()];
         for run in 0..plan.runs {
@@ -110,13 +84,4 @@ fn limit(cell: &Cell) -> Duration {
             LIMIT + MESSAGE_LIMIT * u32::try_from(messages).unwrap_or(u32::MAX)
         }
     }
-}
-
-fn progress(cells: usize) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {eta} {msg}");
-    let bar = ProgressBar::new(cells as u64);
-    style.map_or(bar.clone(), |style| bar.with_style(style))
 }

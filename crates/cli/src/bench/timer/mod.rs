@@ -9,9 +9,9 @@ use std::time::Duration;
 pub(crate) use args::Arguments;
 
 use super::child;
-use super::judge::Verdict;
 use super::machine::Machine;
-use crate::output::{self, Failure, JsonTarget};
+use super::report;
+use crate::output::{self, Failure};
 use document::Document;
 use load::{Cell, Measured};
 
@@ -26,8 +26,7 @@ type Runs = Vec<Vec<Option<Measured>>>;
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let source = crate::source::Source::default();
     let topology = source.read()?;
-    let target = arguments.json.as_deref().map(JsonTarget::from);
-    target.as_ref().map_or(Ok(()), output::check_json)?;
+    let target = output::json_target(arguments.json.as_deref())?;
     let mut machine = Machine::look(&source, &topology);
     let armed = arguments.armed();
     let (runs, failed) = measure_all(arguments, &armed);
@@ -35,18 +34,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let rows = document::rows(&armed, &runs);
     let verdicts = if arguments.judge { document::judge(&rows) } else { Vec::new() };
     let document = Document::new(machine, arguments, rows, failed, &verdicts);
-    if let Some(target) = &target {
-        output::write_json(target, &document)?;
-    }
-    if target == Some(JsonTarget::Stdout) {
-        verdicts.iter().for_each(|verdict| eprintln!("{verdict}"));
-    } else {
-        let mut text = document.table();
-        text.push_str(if verdicts.is_empty() { "" } else { "\n" });
-        text.extend(verdicts.iter().map(|verdict| format!("{verdict}\n")));
-        output::print(&text)?;
-    }
-    conclude(arguments, &document.failed, &verdicts)
+    report::show(target.as_ref(), &document, || document.table(), &verdicts)?;
+    let nothing = "nothing to compare; give --armed more than one number";
+    report::conclude("rows", &document.failed, arguments.judge, &verdicts, nothing)
 }
 
 /// In a fresh process: measures one row and prints what it finds.
@@ -70,19 +60,4 @@ fn measure_all(arguments: &Arguments, armed: &[u32]) -> (Runs, Vec<String>) {
         }
     }
     (runs, failed)
-}
-
-fn conclude(arguments: &Arguments, failed: &[String], verdicts: &[Verdict]) -> Result<(), Failure> {
-    if let Some(first) = failed.first() {
-        return Err(Failure::missed(format!(
-            "{} rows could not be measured, the first: {first}",
-            failed.len()
-        )));
-    }
-    let missed = verdicts.iter().filter(|verdict| !verdict.holds).count();
-    match (arguments.judge, verdicts.len(), missed) {
-        (false, ..) | (true, 1.., 0) => Ok(()),
-        (true, 0, _) => Err(Failure::missed("nothing to compare; give --armed more than one number")),
-        (true, all, missed) => Err(Failure::missed(format!("{missed} of {all} judged figures are missed"))),
-    }
 }

@@ -54,10 +54,7 @@ pub(crate) fn run(arguments: &KickArguments) -> Result<Outcome, Failure> {
     let setups = setups(&arguments.setup)?;
     let properties = properties(arguments.property.as_deref())?;
     super::check_threads(arguments.threads)?;
-    let target = arguments.json.as_deref().map(JsonTarget::from);
-    if let Some(target) = &target {
-        output::check_json(target)?;
-    }
+    let target = output::json_target(arguments.json.as_deref())?;
     let quiet = target == Some(JsonTarget::Stdout);
     let floors = arguments.floor.map_or_else(|| vec![0, 1, 2], |floor| vec![floor]);
     let bounds = Bounds { threads: arguments.threads, memory: (arguments.memory as usize) << 20 };
