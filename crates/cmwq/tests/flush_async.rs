@@ -4,10 +4,12 @@
 mod support;
 
 use cmwq::{Engine, Flushed, Queue, Topology};
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
 use support::{gate, pass, until, watchdog};
 
 fn queue(name: &str) -> Queue {
@@ -158,5 +160,44 @@ fn many_pwqs_are_flushed_over_and_over() {
         }
         queue.flush().unwrap();
         assert_eq!(ran.load(Relaxed), queued, "round {round}");
+    }
+}
+
+/// Its payload panics too when it is dropped.
+struct Spiteful;
+
+impl Drop for Spiteful {
+    fn drop(&mut self) {
+        panic!("dropped");
+    }
+}
+
+/// Notes the thread that it is called on.
+#[derive(Default)]
+struct PanickingWaker(OnceLock<PathBuf>);
+
+impl Wake for PanickingWaker {
+    fn wake(self: Arc<Self>) {
+        let thread = std::fs::read_link("/proc/thread-self").unwrap();
+        self.0.set(Path::new("/proc").join(thread)).unwrap();
+        std::panic::panic_any(Spiteful);
+    }
+}
+
+#[test]
+fn a_waker_that_panics_takes_no_worker_with_it() {
+    let _watchdog = watchdog("a_waker_that_panics_takes_no_worker_with_it");
+    let queue = queue("spite");
+    for _ in 0..20 {
+        let open = held(&queue);
+        let mut flush = queue.flush_async();
+        let waker = Arc::new(PanickingWaker::default());
+        let polled = Pin::new(&mut flush).poll(&mut Context::from_waker(&Waker::from(Arc::clone(&waker))));
+        assert_eq!(polled, Poll::Pending);
+        open.open();
+        until("it is woken", || waker.0.get().is_some());
+        std::thread::sleep(Duration::from_millis(5));
+        assert!(waker.0.get().unwrap().exists(), "the worker that called it is there");
+        queue.flush().unwrap();
     }
 }

@@ -1,10 +1,10 @@
 //! What wakes a receiver: an eventfd, or a task's waker.
 
-use cmwq_ring::{Bell, Rester};
+use cmwq_ring::{Bell, Lock, Rester};
 use cmwq_sys::eventfd::EventFd;
+use cmwq_sys::futex::LinuxFutex;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::{Mutex, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -13,16 +13,16 @@ use std::time::Duration;
 pub struct RingBell {
     eventfd: EventFd,
     /// Of the task that rests. Only for tasks is a lock taken; they are outside the ring's promise.
-    waker: Mutex<Option<Waker>>,
+    waker: Lock<Option<Waker>, LinuxFutex>,
 }
 
 impl RingBell {
     pub(super) fn new() -> io::Result<RingBell> {
-        Ok(RingBell { eventfd: EventFd::new()?, waker: Mutex::new(None) })
+        Ok(RingBell { eventfd: EventFd::new()?, waker: Lock::new(None) })
     }
 
     fn replace(&self, waker: Option<Waker>) -> Option<Waker> {
-        std::mem::replace(&mut *self.waker.lock().unwrap_or_else(PoisonError::into_inner), waker)
+        std::mem::replace(&mut *self.waker.lock(), waker)
     }
 
     pub(super) fn leave(&self, waker: &Waker) {

@@ -13,7 +13,6 @@ use crate::queue::WaitError;
 use crate::worker::{blocking, current_item, own_cycle};
 use cmwq_core::timer::TimerKey;
 use cmwq_core::work::{Enable, Submit};
-use cmwq_sys::futex::wake_all_at;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -114,7 +113,7 @@ impl Work {
         self.head().word.read().disable_depth() != 0
     }
 
-    fn refuse_own(&self) -> Result<(), WaitError> {
+    pub(super) fn refuse_own(&self) -> Result<(), WaitError> {
         if current_item() == Some(self.header()) {
             Err(WaitError::WouldDeadlock(own_cycle()))
         } else {
@@ -184,10 +183,8 @@ impl Work {
 
     /// Ends an instance that the caller has taken back.
     pub(crate) fn end_owned(&self) {
-        let head = self.head();
-        if head.word.cancel().wake {
-            wake_all_at(head.word.futex_address());
-        }
+        let ended = self.head().word.cancel();
+        self.head().tell(ended);
         // SAFETY: W5 pending keeps alive: the instance's reference, which the caller has taken over. This handle's own
         // keeps the item.
         unsafe { Header::release(self.header()) };
@@ -195,10 +192,8 @@ impl Work {
 
     /// Ends an instance that the caller has taken back, of which this handle is the reference.
     pub(crate) fn end_pending(self) {
-        let head = self.head();
-        if head.word.cancel().wake {
-            wake_all_at(head.word.futex_address());
-        }
+        let ended = self.head().word.cancel();
+        self.head().tell(ended);
         // Dropping the last handle drops the function.
         discard(self);
     }
@@ -214,10 +209,8 @@ impl Work {
 
     /// Ends an instance that the caller has taken back, and keeps the claim, and its reference, for the next one.
     pub(crate) fn renew_owned(&self) {
-        let head = self.head();
-        if head.word.renew().wake {
-            wake_all_at(head.word.futex_address());
-        }
+        let ended = self.head().word.renew();
+        self.head().tell(ended);
     }
 }
 

@@ -3,9 +3,10 @@
 use crate::pool::{Near, Pwq};
 use crate::worker::Runner;
 use cmwq_core::id::PwqId;
-use cmwq_core::work::WorkWord;
+use cmwq_core::work::{Ended, WorkWord};
 use cmwq_ring::sync::{AtomicPtr, AtomicU32, Ordering};
 use cmwq_ring::{Link, WorkCell};
+use cmwq_sys::futex::wake_all_at;
 use std::cell::Cell;
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -109,6 +110,13 @@ impl Header {
             inactive: Cell::new(false),
             cpu: Cell::new(0),
             near: Cell::new(Near::default()),
+        }
+    }
+
+    /// An instance has ended: wakes those who wait for it, if there are any.
+    pub(crate) fn tell(&self, ended: Ended) {
+        if ended.wake {
+            wake_all_at(self.word.futex_address());
         }
     }
 

@@ -11,7 +11,7 @@ mod work;
 pub(crate) mod raw;
 
 pub(crate) use cancel::Arming;
-pub(crate) use guard::{discard, quietly};
+pub(crate) use guard::{discard, quietly, wake};
 pub(crate) use header::{Claimed, Handle, Header};
 pub(crate) use message::MESSAGE;
 pub(crate) use once::Task;

@@ -4,7 +4,7 @@
 //! place; from
 //! then on the result belongs to the handle (or is dropped by the worker if the handle is gone).
 
-use super::guard::{Payload, discard, quietly};
+use super::guard::{Payload, discard, quietly, wake};
 use super::header::{Header, VTable};
 use crate::queue::{Open, Refusal, spin_near};
 use crate::worker::{Cycle, Runner, Wait, WaitPolicy, begin_wait, blocking};
@@ -144,10 +144,8 @@ unsafe fn run<F: FnOnce() -> T, T>(item: NonNull<Header>, runner: &Runner<'_>) {
     if owed.waker {
         // SAFETY: published with WAKER set when DONE was set: the place is the worker's.
         let waker = unsafe { (*front.waker.get()).take() };
-        if let Some(waker) = waker
-            && let Err(payload) = quietly(|| waker.wake())
-        {
-            discard(payload);
+        if let Some(waker) = waker {
+            wake(waker);
         }
     }
     if owed.wake {

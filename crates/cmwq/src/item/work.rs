@@ -5,10 +5,10 @@ use super::guard::{Payload, discard, quietly};
 use super::header::{Header, VTable};
 use crate::engine::EngineEvent;
 use crate::queue::{WaitError, spin_here};
-use crate::worker::{Cycle, Runner, Wait, WaitPolicy, begin_wait, blocking, current_item, own_cycle};
+use crate::worker::{Cycle, Runner, Wait, WaitPolicy, begin_wait, blocking};
 use cmwq_core::work::{FlushTarget, WorkWord};
 use cmwq_ring::Lock;
-use cmwq_sys::futex::{LinuxFutex, wait_at, wake_all_at};
+use cmwq_sys::futex::{LinuxFutex, wait_at};
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::panic::Location;
@@ -132,9 +132,7 @@ impl Work {
     /// panicked and no
     /// flush has reported it yet: the first one to return takes the payload.
     pub fn flush(&self) -> Result<bool, FlushError> {
-        if current_item() == Some(self.header) {
-            return Err(FlushError::WouldDeadlock(own_cycle()));
-        }
+        self.refuse_own()?;
         let waited = match self.head().word.flush_target() {
             FlushTarget::Idle => false,
             FlushTarget::Until(target) => {
@@ -263,9 +261,7 @@ unsafe fn run<F: FnMut(&Work) + Send + 'static>(item: NonNull<Header>, runner: &
         // SAFETY: the instance, its fields and its reference are ours to push.
         unsafe { pwq.submit(item) };
     }
-    if ended.wake {
-        wake_all_at(head.word.futex_address());
-    }
+    head.tell(ended);
     // Dropping the handle may drop the function.
     discard(work);
 }

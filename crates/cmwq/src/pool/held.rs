@@ -5,7 +5,6 @@ use super::{Pool, Pwq};
 use crate::item::Header;
 use crate::worker::clock;
 use std::ptr::NonNull;
-use std::sync::Arc;
 
 /// A limit that holds an item back.
 pub(crate) struct HeldBack {
@@ -21,10 +20,7 @@ pub(crate) fn limit_of(pool: &Pool, pwq: NonNull<Pwq>) -> usize {
     // SAFETY: pwqs live as long as their pool.
     let at = unsafe { pwq.as_ref() };
     // SAFETY: L1 one holder: the guard is held.
-    match unsafe { at.node() } {
-        Some(member) => Arc::as_ptr(&member.node).addr(),
-        None => pwq.addr().get(),
-    }
+    unsafe { at.limit() }.0
 }
 
 /// The limit behind which an item waits, if it is queued and waits behind one. Takes the lock of its pool, and what has

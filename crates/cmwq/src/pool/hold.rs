@@ -12,7 +12,6 @@ use cmwq_core::time::Tick;
 use cmwq_ring::{LockGuard, Received};
 use cmwq_sys::futex::LinuxFutex;
 use std::ptr::NonNull;
-use std::sync::Arc;
 
 /// The lock, held.
 pub(crate) struct Hold<'a> {
@@ -209,13 +208,9 @@ impl<'a> Hold<'a> {
             // SAFETY: pwqs live as long as their pool.
             let at = unsafe { pwq.as_ref() };
             // SAFETY: L1 one holder: this is a hold.
-            match unsafe { at.node() } {
-                Some(member) => HeldBack {
-                    limit: Arc::as_ptr(&member.node).addr(),
-                    active: member.node.counts.read().nr(),
-                },
-                None => HeldBack { limit: pwq.addr().get(), active: self.guard.core.gate(at.id).nr_active() },
-            }
+            let (limit, node) = unsafe { at.limit() };
+            let own = || self.guard.core.gate(at.id).nr_active();
+            HeldBack { limit, active: node.map_or_else(own, |node| node.counts.read().nr()) }
         });
         // The drain may have taken the stand-by mark.
         self.step(Event::Cover);

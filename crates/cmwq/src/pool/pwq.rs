@@ -1,15 +1,15 @@
 //! The joint of one queue with one pool.
 
 use super::Pool;
-use super::node::{self, Membership};
-use crate::item::Header;
+use super::node::{self, Membership, Node};
+use crate::item::{Header, wake};
 use crate::stats::Counter;
 use cmwq_core::id::PwqId;
-use cmwq_ring::{CacheLine, Departures, Futex, MailCell, RoomCell};
+use cmwq_ring::{CacheLine, Departures, Futex, Lock, MailCell, RoomCell};
+use cmwq_sys::futex::LinuxFutex;
 use std::cell::UnsafeCell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::Waker;
 
 /// Lives as long as its pool; given to a new queue after its old one is gone. Workers may touch it (to wake a
@@ -31,7 +31,7 @@ pub(crate) struct Pwq {
     /// Whose it is, `mail` says (N2).
     pub(super) message: Header,
     /// Who is to be told, besides the sleepers, when a phase may be empty. Locked for a few instructions.
-    wakers: Mutex<Vec<Waker>>,
+    wakers: Lock<Vec<Waker>, LinuxFutex>,
     /// W: what has ended, by phase.
     pub(crate) departures: CacheLine<Departures>,
 }
@@ -83,7 +83,7 @@ impl Pwq {
             room: UnsafeCell::new(None),
             mail: MailCell::default(),
             message: node::message(),
-            wakers: Mutex::default(),
+            wakers: Lock::new(Vec::new()),
             departures: CacheLine::default(),
         }
     }
@@ -95,6 +95,18 @@ impl Pwq {
     pub(super) unsafe fn node(&self) -> Option<&Membership> {
         // SAFETY: L1 one holder: written under the lock only.
         unsafe { (*self.node.get()).as_ref() }
+    }
+
+    /// A number that all items under the same limit as this pwq's share, and the node if it is one that has the limit.
+    ///
+    /// # Safety
+    /// As for [`Pwq::node`].
+    pub(super) unsafe fn limit(&self) -> (usize, Option<&Node>) {
+        // SAFETY: passed on.
+        match unsafe { self.node() } {
+            Some(member) => (Arc::as_ptr(&member.node).addr(), Some(&member.node)),
+            None => (NonNull::from(self).addr().get(), None),
+        }
     }
 
     /// Gives it to a queue, with a place in a node or a limit of its own, and the queue's room if that is limited.
@@ -149,7 +161,7 @@ impl Pwq {
     /// Leaves a waker for the next time that a flush may have ended. Announce the wait afterwards, and look again.
     pub(crate) fn leave_waker(&self, waker: &Waker) {
         let waker = waker.clone();
-        let mut wakers = self.wakers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut wakers = self.wakers.lock();
         if !wakers.iter().any(|other| other.will_wake(&waker)) {
             wakers.push(waker);
             return;
@@ -169,18 +181,15 @@ impl Pwq {
 
     #[cold]
     fn wake_flushes(&self, slot: usize) {
-        cmwq_sys::futex::LinuxFutex::wake_all(self.departures.futex(slot));
-        let wakers = std::mem::take(&mut *self.wakers.lock().unwrap_or_else(PoisonError::into_inner));
-        for waker in wakers {
-            // A waker that panics must not take a worker with it.
-            let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
-        }
+        LinuxFutex::wake_all(self.departures.futex(slot));
+        let wakers = std::mem::take(&mut *self.wakers.lock());
+        wakers.into_iter().for_each(wake);
     }
 }
 
 /// Gives a place back and wakes those who wait for one.
 pub(crate) fn leave_room(room: &RoomCell) {
     if room.give() {
-        cmwq_sys::futex::LinuxFutex::wake_all(room.futex());
+        LinuxFutex::wake_all(room.futex());
     }
 }

@@ -26,12 +26,7 @@ impl Queue {
     /// inside an item.
     #[track_caller]
     pub fn queue_wait(&self, work: &Work) -> Submit {
-        let place = Location::caller();
-        self.until_room(None, || match self.queue_at(work, place) {
-            Submit::Refused(Refusal::Full) => Err(Submit::Refused(Refusal::Full)),
-            submit => Ok(submit),
-        })
-        .unwrap_or_else(|full| full)
+        self.queue_until(None, work, Location::caller())
     }
 
     /// The same, but waits no longer than this time; then the answer is [`Refusal::Full`].
@@ -40,12 +35,7 @@ impl Queue {
     /// Blocks, for little more than `timeout`. Counts as blocking inside an item.
     #[track_caller]
     pub fn queue_within(&self, timeout: Duration, work: &Work) -> Submit {
-        let (place, deadline) = (Location::caller(), clock::now() + Span::from(timeout));
-        self.until_room(Some(deadline), || match self.queue_at(work, place) {
-            Submit::Refused(Refusal::Full) => Err(Submit::Refused(Refusal::Full)),
-            submit => Ok(submit),
-        })
-        .unwrap_or_else(|full| full)
+        self.queue_until(Some(clock::now() + Span::from(timeout)), work, Location::caller())
     }
 
     /// Like [`Queue::try_spawn`], but waits as [`Queue::queue_wait`] does.
@@ -80,6 +70,14 @@ impl Queue {
         self.spawn_until(Some(clock::now() + Span::from(timeout)), closure, Location::caller())
     }
 
+    fn queue_until(&self, deadline: Option<Tick>, work: &Work, place: &'static Location<'static>) -> Submit {
+        let attempt = || match self.queue_at(work, place) {
+            full @ Submit::Refused(Refusal::Full) => Err(full),
+            submit => Ok(submit),
+        };
+        self.until_room(deadline, attempt).unwrap_or_else(|full| full)
+    }
+
     fn spawn_until<F, T>(
         &self,
         deadline: Option<Tick>,
@@ -91,7 +89,7 @@ impl Queue {
         T: Send + 'static,
     {
         let mut given_back = Some(closure);
-        let mut attempt = || {
+        let attempt = || {
             let closure = given_back.take().expect("a refusal gives it back");
             match self.spawn_at(closure, place) {
                 Err(Refused { closure, refusal: Refusal::Full }) => {
@@ -101,13 +99,10 @@ impl Queue {
                 answer => Ok(answer),
             }
         };
-        match self.until_room(deadline, &mut attempt) {
-            Ok(answer) => answer,
-            Err(()) => {
-                let closure = given_back.take().expect("a refusal gives it back");
-                Err(Refused { closure, refusal: Refusal::Full })
-            }
-        }
+        self.until_room(deadline, attempt).unwrap_or_else(|()| {
+            let closure = given_back.take().expect("a refusal gives it back");
+            Err(Refused { closure, refusal: Refusal::Full })
+        })
     }
 
     /// How many items are queued and not started, if the queue has a `max_pending`. Out of date when it returns.
