@@ -6,5 +6,7 @@
 
 pub mod flush;
 pub mod kick;
+mod marks;
 pub mod ring;
+mod row;
 pub mod seam;

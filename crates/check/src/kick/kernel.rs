@@ -2,11 +2,12 @@
 //! a manager's role among the workers, culling from the far end. Each hold of the lock is one step, as it is there
 //! (interrupts are off); a deferred wake-up is a step of its own.
 
-use super::ledger::{Ledger, Row};
+use super::ledger::Ledger;
 use super::property::{Property, Reached, Twin};
 use super::setup::{SUBMITTERS_MAX, Setup, WORKERS_MAX};
 use super::variant::{Rules, Variant};
 use super::world::{Step, Who, World};
+use crate::row::Row;
 
 /// Where a worker stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

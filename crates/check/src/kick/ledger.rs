@@ -2,55 +2,7 @@
 
 use super::property::Property;
 use super::setup::{ITEMS_MAX, Setup};
-
-/// At most eight small numbers, in order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Row {
-    len: u8,
-    values: [u8; 8],
-}
-
-impl Row {
-    pub(super) fn push(&mut self, value: u8) {
-        self.values[usize::from(self.len)] = value;
-        self.len += 1;
-    }
-
-    /// Takes a value out, wherever it is. Answers whether it was there.
-    pub(super) fn remove(&mut self, value: u8) -> bool {
-        let Some(at) = self.as_slice().iter().position(|&v| v == value) else { return false };
-        self.values.copy_within(at + 1.., at);
-        self.len -= 1;
-        self.values[usize::from(self.len)] = 0;
-        true
-    }
-
-    pub(super) fn first(&self) -> Option<u8> {
-        self.as_slice().first().copied()
-    }
-
-    pub(super) fn last(&self) -> Option<u8> {
-        self.as_slice().last().copied()
-    }
-
-    pub(super) fn pop_first(&mut self) -> Option<u8> {
-        let first = self.first()?;
-        let _ = self.remove(first);
-        Some(first)
-    }
-
-    pub(super) fn len(&self) -> u8 {
-        self.len
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    pub(super) fn as_slice(&self) -> &[u8] {
-        &self.values[..usize::from(self.len)]
-    }
-}
+use crate::row::Row;
 
 /// Where an item is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -4,9 +4,9 @@ use super::property::{Property, Reached};
 use super::setup::Setup;
 use super::variant::Rules;
 use super::world::{Step, World};
+use crate::marks::Marks;
 use stateright::{Model, Property as Condition};
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// One design in one setup.
 #[derive(Debug)]
@@ -15,13 +15,13 @@ pub(super) struct KickModel<W> {
     pub(super) rules: Rules,
     pub(super) reached: Reached,
     /// Promises whose first violation has been found: the first is the shortest.
-    found: AtomicU32,
+    found: Marks<Property>,
     world: PhantomData<fn() -> W>,
 }
 
 impl<W: World> KickModel<W> {
     pub(super) fn new(setup: Setup, rules: Rules) -> KickModel<W> {
-        let (reached, found) = (Reached::default(), AtomicU32::new(0));
+        let (reached, found) = (Reached::default(), Marks::default());
         KickModel { setup, rules, reached, found, world: PhantomData }
     }
 
@@ -37,12 +37,7 @@ impl<W: World> KickModel<W> {
     }
 
     fn holds(&self, property: Property, world: &W) -> bool {
-        let bit = 1 << property as u8;
-        if self.found.load(Relaxed) & bit != 0 || self.check(property, world).is_none() {
-            return true;
-        }
-        self.found.fetch_or(bit, Relaxed);
-        false
+        !self.found.first(property, || self.check(property, world).is_some())
     }
 }
 

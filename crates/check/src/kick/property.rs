@@ -1,6 +1,6 @@
 //! What is promised, and what must have been reached for a promise to mean something.
 
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use crate::marks::{Marks, marks};
 
 /// A promise, by its fixed id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -115,17 +115,6 @@ impl Twin {
 }
 
 /// What one exploration has reached.
-#[derive(Debug, Default)]
-pub(super) struct Reached(AtomicU32);
+pub(super) type Reached = Marks<Twin>;
 
-impl Reached {
-    pub(super) fn mark(&self, twin: Twin) {
-        if !self.has(twin) {
-            self.0.fetch_or(1 << twin as u8, Relaxed);
-        }
-    }
-
-    pub(super) fn has(&self, twin: Twin) -> bool {
-        self.0.load(Relaxed) & 1 << twin as u8 != 0
-    }
-}
+marks!(Property, Twin);

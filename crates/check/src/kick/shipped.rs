@@ -1,11 +1,12 @@
 //! A pool of cmwq: the inbox word and the core that ship, each hold of the pool's lock one step. (What can happen
 //! within a hold, and around wake words, is explored by [`crate::seam`].)
 
-use super::ledger::{Ledger, Row};
+use super::ledger::Ledger;
 use super::property::{Property, Reached, Twin};
 use super::setup::{SUBMITTERS_MAX, Setup, WORKERS_MAX};
 use super::variant::{RealTimeRule, Rules};
 use super::world::{Step, Who, World};
+use crate::row::Row;
 use crate::seam::Memory;
 use cmwq_core::id::{PwqId, Sleeper, WorkerId};
 use cmwq_core::list::Items;

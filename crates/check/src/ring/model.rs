@@ -6,10 +6,10 @@ use super::scenario::Scenario;
 use super::state::{At, State, Word};
 use super::variant::Variant;
 use super::waiter::Wait;
+use crate::marks::Marks;
 use cmwq_core::completion::RestWord;
 use cmwq_core::pool::WakeWord;
 use stateright::{Model, Property};
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// One step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,22 +30,17 @@ pub struct RingModel {
     pub(super) reached: Reaches,
     /// Properties whose first violation has been found: the explorer keeps the last one it is told of, and the first
     /// is the shortest.
-    found: AtomicU32,
+    found: Marks<Rule>,
 }
 
 impl RingModel {
     /// A model of this scenario under this rule.
     pub fn new(scenario: Scenario, variant: Variant) -> RingModel {
-        RingModel { scenario, variant, reached: Reaches::default(), found: AtomicU32::new(0) }
+        RingModel { scenario, variant, reached: Reaches::default(), found: Marks::default() }
     }
 
     fn holds(&self, rule: Rule, state: &State) -> bool {
-        let bit = 1 << rule as u8;
-        if self.found.load(Relaxed) & bit != 0 || state.check(&self.scenario, self.variant, rule).is_none() {
-            return true;
-        }
-        self.found.fetch_or(bit, Relaxed);
-        false
+        !self.found.first(rule, || state.check(&self.scenario, self.variant, rule).is_some())
     }
 
     fn word(&self) -> Word {

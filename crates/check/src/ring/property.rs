@@ -3,7 +3,7 @@
 use super::scenario::Scenario;
 use super::state::{Pc, State};
 use super::variant::Variant;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use crate::marks::{Marks, marks};
 
 /// A property, by its fixed id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -94,21 +94,9 @@ reached! {
 }
 
 /// What has been reached in one exploration.
-#[derive(Debug, Default)]
-pub(super) struct Reaches(AtomicU32);
+pub(super) type Reaches = Marks<Reached>;
 
-impl Reaches {
-    pub(super) fn mark(&self, what: Reached) {
-        // A relaxed set of bits: read when the exploration is over.
-        if !self.has(what) {
-            self.0.fetch_or(1 << what as u8, Relaxed);
-        }
-    }
-
-    pub(super) fn has(&self, what: Reached) -> bool {
-        self.0.load(Relaxed) & 1 << what as u8 != 0
-    }
-}
+marks!(Rule, Reached);
 
 impl State {
     /// What breaks this property in this state, if anything does.

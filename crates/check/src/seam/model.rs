@@ -3,8 +3,10 @@
 use super::config::{Config, ITEMS_MAX};
 use super::drive::Drive;
 use super::property::{Reached, Reaches, Rule};
-use super::state::{Came, Memory, Owed, Pc, Purpose, Row, Seam, Stage, Thread, Who};
+use super::state::{Came, Memory, Owed, Pc, Purpose, Seam, Stage, Thread, Who};
 use super::variant::Variant;
+use crate::marks::Marks;
+use crate::row::Row;
 use cmwq_core::id::{Sleeper, WorkerId};
 use cmwq_core::list::Items;
 use cmwq_core::pool::{Actions, Event, InboxWord, PoolCore, WakeWord};
@@ -15,7 +17,6 @@ use stateright::{Model, Property};
 use std::cell::Cell;
 use std::panic;
 use std::sync::Once;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// One step of the composition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,22 +36,17 @@ pub struct SeamModel {
     /// Rules whose first violation has been found: the explorer keeps the last one it is told of, and the first is
     /// the
     /// shortest.
-    found: AtomicU32,
+    found: Marks<Rule>,
 }
 
 impl SeamModel {
     /// A model of this configuration, broken in this way.
     pub fn new(config: Config, variant: Option<Variant>) -> SeamModel {
-        SeamModel { config, variant, reached: Reaches::default(), found: AtomicU32::new(0) }
+        SeamModel { config, variant, reached: Reaches::default(), found: Marks::default() }
     }
 
     fn holds(&self, rule: Rule, seam: &Seam) -> bool {
-        let bit = 1 << rule as u8;
-        if self.found.load(Relaxed) & bit != 0 || seam.check(&self.config, rule, &self.reached).is_none() {
-            return true;
-        }
-        self.found.fetch_or(bit, Relaxed);
-        false
+        !self.found.first(rule, || seam.check(&self.config, rule, &self.reached).is_some())
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::config::{Config, ITEMS_MAX};
 use super::state::{Pc, Seam, Who};
+use crate::marks::{Marks, marks};
 use cmwq_core::id::{Sleeper, WorkerId};
 use cmwq_core::pool::invariants::{Broken, Outside};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// A property that holds in every state, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -181,22 +181,9 @@ reached! {
 }
 
 /// What has been reached in one exploration.
-#[derive(Debug, Default)]
-pub(super) struct Reaches(AtomicU64);
+pub(super) type Reaches = Marks<Reached>;
 
-impl Reaches {
-    pub(super) fn mark(&self, what: Reached) {
-        // A relaxed counter: read when the exploration is over, or to stop looking for what has been seen.
-        if !self.has(what) {
-            self.0.fetch_or(1 << what as u8, Relaxed);
-        }
-    }
-
-    /// Whether the situation has occurred.
-    pub(super) fn has(&self, what: Reached) -> bool {
-        self.0.load(Relaxed) & 1 << what as u8 != 0
-    }
-}
+marks!(Rule, Reached);
 
 impl Seam {
     /// What breaks this rule in this state, if anything does.

@@ -2,6 +2,7 @@
 
 use super::config::{Config, ITEMS_MAX, WORKERS_MAX};
 use super::property::Rule;
+use crate::row::Row;
 use cmwq_core::id::{PwqId, Sleeper, WorkerId};
 use cmwq_core::list::Items;
 use cmwq_core::pool::{InboxWord, PoolCore, WakeWord};
@@ -10,41 +11,6 @@ use cmwq_core::worker::BatchWord;
 
 /// An item: a small number.
 pub(super) type Item = u8;
-
-/// At most eight small numbers, in order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Row {
-    len: u8,
-    values: [u8; ITEMS_MAX],
-}
-
-impl Row {
-    pub(super) fn push(&mut self, value: u8) {
-        self.values[usize::from(self.len)] = value;
-        self.len += 1;
-    }
-
-    pub(super) fn clear(&mut self) {
-        *self = Row::default();
-    }
-
-    pub(super) fn remove(&mut self, value: u8) {
-        if let Some(at) = self.position(value) {
-            self.values.copy_within(at + 1.., at);
-            self.len -= 1;
-            self.values[usize::from(self.len)] = 0;
-        }
-    }
-
-    pub(super) fn position(&self, value: u8) -> Option<usize> {
-        self.as_slice().iter().position(|&v| v == value)
-    }
-
-    /// The values.
-    pub(super) fn as_slice(&self) -> &[u8] {
-        &self.values[..usize::from(self.len)]
-    }
-}
 
 /// What the core reads and writes of items: links and flags, and how far each worker's batch has been started.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
