@@ -7,32 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
-use support::{Gate, Random, gate, pass, rounds, until, watchdog};
+use support::{Random, counting, gate, held, pass, rounds, until, watchdog};
 
 const LONG: Duration = Duration::from_secs(3600);
 
 fn engine() -> Engine {
     Engine::builder().name("cancel").build().unwrap()
-}
-
-fn counting() -> (Work, Arc<AtomicUsize>) {
-    let runs = Arc::new(AtomicUsize::new(0));
-    let counter = Arc::clone(&runs);
-    let work = Work::new(move |_| {
-        counter.fetch_add(1, Ordering::SeqCst);
-    });
-    (work, runs)
-}
-
-/// Keeps the queue's only place until the gate is opened.
-fn held(queue: &Queue) -> Gate {
-    let ((open, closed), (tell, told)) = (gate(), channel());
-    let _detached = queue.spawn(move || {
-        tell.send(()).unwrap();
-        pass(&closed);
-    });
-    told.recv().unwrap();
-    open
 }
 
 #[test]

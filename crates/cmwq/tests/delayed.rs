@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use support::{Random, gate, pass, rounds, until, watchdog};
+use support::{Random, counting, gate, pass, rounds, until, watchdog};
 
 const LONG: Duration = Duration::from_secs(3600);
 
@@ -15,16 +15,6 @@ fn setup() -> (Engine, Queue) {
     let engine = Engine::builder().name("delay").build().unwrap();
     let queue = engine.queue("delay").build().unwrap();
     (engine, queue)
-}
-
-/// A work that counts its runs.
-fn counting() -> (Work, Arc<AtomicUsize>) {
-    let runs = Arc::new(AtomicUsize::new(0));
-    let counter = Arc::clone(&runs);
-    let work = Work::new(move |_| {
-        counter.fetch_add(1, Ordering::SeqCst);
-    });
-    (work, runs)
 }
 
 #[test]

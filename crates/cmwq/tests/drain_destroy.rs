@@ -7,7 +7,7 @@ use cmwq::{Engine, JoinError, Queue, Refusal, Scope, Submit, WaitError, Work};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
-use support::{gate, pass, until, watchdog};
+use support::{gate, held, pass, until, watchdog};
 
 fn engine(name: &str) -> Engine {
     Engine::builder().name(name).build().unwrap()
@@ -15,17 +15,6 @@ fn engine(name: &str) -> Engine {
 
 fn queue(name: &str) -> Queue {
     engine(name).queue(name).build().unwrap()
-}
-
-fn held(queue: &Queue) -> support::Gate {
-    let (open, closed) = gate();
-    let (started, begun) = gate();
-    let _ = queue.spawn(move || {
-        started.open();
-        pass(&closed);
-    });
-    pass(&begun);
-    open
 }
 
 fn refusal(queue: &Queue) -> Option<Refusal> {

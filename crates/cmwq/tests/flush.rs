@@ -7,7 +7,7 @@ use cmwq::{Engine, FlushError, Queue, Scope, Submit, WaitError, Work};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Barrier, OnceLock};
 use std::time::Duration;
-use support::{gate, pass, until, watchdog};
+use support::{gate, held, pass, until, watchdog};
 
 fn engine(name: &str) -> Engine {
     Engine::builder().name(name).build().unwrap()
@@ -15,18 +15,6 @@ fn engine(name: &str) -> Engine {
 
 fn queue(name: &str) -> Queue {
     engine(name).queue(name).build().unwrap()
-}
-
-/// An item that is inside its function until the gate opens.
-fn held(queue: &Queue) -> support::Gate {
-    let (open, closed) = gate();
-    let (started, begun) = gate();
-    let _ = queue.spawn(move || {
-        started.open();
-        pass(&closed);
-    });
-    pass(&begun);
-    open
 }
 
 /// A flush in a thread of its own, which has begun to wait: it sleeps.

@@ -10,22 +10,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
-use support::{gate, pass, until, watchdog};
+use support::{held, until, watchdog};
 
 fn queue(name: &str) -> Queue {
     Engine::builder().name(name).build().unwrap().queue(name).build().unwrap()
-}
-
-/// An item that is inside its function until the gate opens.
-fn held(queue: &Queue) -> support::Gate {
-    let (open, closed) = gate();
-    let (started, begun) = gate();
-    let _ = queue.spawn(move || {
-        started.open();
-        pass(&closed);
-    });
-    pass(&begun);
-    open
 }
 
 #[derive(Default)]

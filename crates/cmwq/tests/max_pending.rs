@@ -6,27 +6,14 @@ mod support;
 use cmwq::{Engine, Queue, Refusal, Submit, Work};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
-use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
-use support::{Gate, gate, pass, until, watchdog};
+use support::{gate, held, pass, until, watchdog};
 
 const FULL: Submit = Submit::Refused(Refusal::Full);
 
 fn queue(max_pending: u32) -> Queue {
     let engine = Engine::builder().build().unwrap();
     engine.queue("room").max_active(1).ordered().max_pending(max_pending).build().unwrap()
-}
-
-/// An item that runs until the gate is opened; it has started.
-fn held(queue: &Queue) -> Gate {
-    let (open, closed): (Gate, Receiver<()>) = gate();
-    let (begin, begun) = std::sync::mpsc::channel();
-    let _ = queue.spawn(move || {
-        begin.send(()).unwrap();
-        pass(&closed);
-    });
-    begun.recv().unwrap();
-    open
 }
 
 #[test]

@@ -7,7 +7,7 @@ use cmwq::{Engine, Queue, Refusal, Submit, Topology, Work};
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
-use support::{gate, pass, until, watchdog};
+use support::{held, until, watchdog};
 
 fn queue(name: &str) -> Queue {
     Engine::builder().name(name).build().unwrap().queue(name).build().unwrap()
@@ -22,18 +22,6 @@ fn counting() -> (Work, Arc<AtomicU32>) {
         }),
         runs,
     )
-}
-
-/// Keeps the only worker inside an item until the gate opens.
-fn occupied(queue: &Queue) -> support::Gate {
-    let (open, closed) = gate();
-    let (started, begun) = gate();
-    let _ = queue.spawn(move || {
-        started.open();
-        pass(&closed);
-    });
-    pass(&begun);
-    open
 }
 
 #[test]
@@ -54,7 +42,7 @@ fn queueing_a_pending_work_does_nothing() {
     let _watchdog = watchdog("queueing_a_pending_work_does_nothing");
     let engine = Engine::builder().workers_max(1).build().unwrap();
     let queue = engine.queue("pending").scope(cmwq::Scope::System).build().unwrap();
-    let open = occupied(&queue);
+    let open = held(&queue);
     let (work, runs) = counting();
     assert_eq!(queue.queue(&work), Submit::Queued);
     assert!(work.is_pending());

@@ -1,8 +1,11 @@
 //! What the tests share: hangs become failures, conditions are waited for, threads are counted.
 #![allow(dead_code, reason = "every test target uses a part of it")]
 
+use cmwq::{Queue, Work};
 use std::fs;
 use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -59,6 +62,30 @@ impl Gate {
 /// Waits until the gate is open.
 pub(crate) fn pass(gate: &Receiver<()>) {
     let _ = gate.recv();
+}
+
+/// Keeps a worker of the queue inside an item until the gate is opened; the item has started. It
+/// counts as submitted where this is called.
+#[track_caller]
+pub(crate) fn held(queue: &Queue) -> Gate {
+    let (open, closed) = gate();
+    let (started, begun) = gate();
+    drop(queue.spawn(move || {
+        started.open();
+        pass(&closed);
+    }));
+    pass(&begun);
+    open
+}
+
+/// A work, and how often it has run.
+pub(crate) fn counting() -> (Work, Arc<AtomicUsize>) {
+    let runs = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&runs);
+    let work = Work::new(move |_| {
+        counter.fetch_add(1, Ordering::SeqCst);
+    });
+    (work, runs)
 }
 
 /// Says that a test cannot run here.
