@@ -86,10 +86,10 @@ fn a_chain_of_items_that_queue_and_flush_the_next_ends() {
     assert_eq!(told.try_iter().collect::<Vec<u32>>(), (0..64).rev().collect::<Vec<_>>());
 }
 
-/// With one place less the last item can never start: the last wait is refused, and everything ends.
+/// With one place less the last item can never start: the last to wait is refused, and everything ends.
 #[test]
-fn a_chain_that_is_longer_than_its_queue_is_wide_is_an_error_at_its_end() {
-    let _watchdog = watchdog("a_chain_that_is_longer_than_its_queue_is_wide_is_an_error_at_its_end");
+fn a_chain_that_is_longer_than_its_queue_is_wide_is_an_error_once() {
+    let _watchdog = watchdog("a_chain_that_is_longer_than_its_queue_is_wide_is_an_error_once");
     let engine = engine();
     // One pool, whose limit all items are under.
     let queue = engine.queue("narrow").scope(cmwq::Scope::System).max_active(7).build().unwrap();
@@ -108,7 +108,11 @@ fn a_chain_that_is_longer_than_its_queue_is_wide_is_an_error_at_its_end() {
     queue.flush().unwrap();
     let mut answers: Vec<(u32, Option<bool>)> = told.try_iter().collect();
     answers.sort_unstable();
-    let expected: Vec<_> = (0..8).map(|at| (at, (at < 7).then_some(at == 6))).collect();
+    // Whichever of the seven begins to wait last is told; the last item waits for nobody.
+    let told_at: Vec<u32> =
+        answers.iter().filter(|(_, refused)| *refused == Some(true)).map(|(at, _)| *at).collect();
+    assert_eq!(told_at.len(), 1, "{answers:?}");
+    let expected: Vec<_> = (0..8).map(|at| (at, (at < 7).then_some(at == told_at[0]))).collect();
     assert_eq!(answers, expected);
 }
 
