@@ -7,7 +7,7 @@ use cmwq::{Engine, FlushError, Queue, Scope, Submit, WaitError, Work};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Barrier, OnceLock};
 use std::time::Duration;
-use support::{gate, held, pass, until, watchdog};
+use support::{gate, held, pass, this_thread, until, until_asleep, watchdog};
 
 fn engine(name: &str) -> Engine {
     Engine::builder().name(name).build().unwrap()
@@ -22,13 +22,11 @@ fn flusher(queue: &Queue) -> std::thread::JoinHandle<()> {
     let (tell, told) = std::sync::mpsc::channel();
     let queue = queue.clone();
     let thread = std::thread::spawn(move || {
-        tell.send(std::fs::read_link("/proc/thread-self").unwrap()).unwrap();
+        tell.send(this_thread()).unwrap();
         queue.flush().unwrap();
     });
-    let stat = std::path::Path::new("/proc").join(told.recv().unwrap()).join("stat");
-    // The state follows the name: `1 (name) S ..`. A thread that is gone has not had to wait.
-    let sleeps = || std::fs::read_to_string(&stat).map_or(true, |text| text.contains(") S "));
-    until("the flush sleeps", sleeps);
+    // A thread that is gone has not had to wait.
+    until_asleep(&told.recv().unwrap());
     thread
 }
 

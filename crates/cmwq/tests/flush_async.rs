@@ -4,13 +4,13 @@
 mod support;
 
 use cmwq::{Engine, Flushed, Queue, Topology};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
-use support::{held, until, watchdog};
+use support::{held, this_thread, until, watchdog};
 
 fn queue(name: &str) -> Queue {
     Engine::builder().name(name).build().unwrap().queue(name).build().unwrap()
@@ -166,8 +166,7 @@ struct PanickingWaker(OnceLock<PathBuf>);
 
 impl Wake for PanickingWaker {
     fn wake(self: Arc<Self>) {
-        let thread = std::fs::read_link("/proc/thread-self").unwrap();
-        self.0.set(Path::new("/proc").join(thread)).unwrap();
+        self.0.set(this_thread()).unwrap();
         std::panic::panic_any(Spiteful);
     }
 }

@@ -4,10 +4,11 @@
 mod support;
 
 use cmwq::{Cycle, Engine, FlushError, JoinError, Queue, Submit, WaitError, Work};
+use std::path::PathBuf;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier, Mutex, OnceLock};
 use std::time::Duration;
-use support::{gate, pass, threads_named, until, watchdog};
+use support::{gate, pass, this_thread, threads_named, until, until_asleep, watchdog};
 
 fn engine() -> Engine {
     Engine::builder().build().unwrap()
@@ -82,7 +83,8 @@ fn a_chain_of_items_that_queue_and_flush_the_next_ends() {
     }
     let first = next.unwrap();
     assert_eq!(queue.queue(&first), Submit::Queued);
-    assert!(first.flush().unwrap());
+    let _ = first.flush().unwrap();
+    assert!(!first.is_pending() && !first.is_running());
     assert_eq!(told.try_iter().collect::<Vec<u32>>(), (0..64).rev().collect::<Vec<_>>());
 }
 
@@ -188,14 +190,17 @@ fn cancelling_a_run_that_waits_for_the_canceller_is_refused() {
     let other: Arc<OnceLock<Work>> = Arc::default();
     let target = Arc::clone(&other);
     let (tell, told) = channel();
+    let (wait, waits) = channel::<PathBuf>();
     let canceller = Work::new(move |_| {
         pass(&closed);
-        until("it runs", || target.get().is_some_and(Work::is_running));
-        std::thread::sleep(Duration::from_millis(20));
+        until_asleep(&waits.recv().unwrap());
         tell.send(target.get().unwrap().cancel_sync()).unwrap();
     });
     let awaited = canceller.clone();
-    let waiter = Work::new(move |_| drop(awaited.flush()));
+    let waiter = Work::new(move |_| {
+        wait.send(this_thread()).unwrap();
+        assert!(awaited.flush().unwrap());
+    });
     other.set(waiter.clone()).unwrap();
     for work in [&canceller, &waiter] {
         assert_eq!(queue.queue(work), Submit::Queued);
@@ -237,10 +242,13 @@ fn an_item_queued_after_a_flush_may_wait_for_the_flusher() {
         let (open, closed) = gate();
         let _ = flushed.spawn(move || pass(&closed));
         let target = flushed.clone();
-        let flusher = Work::new(move |_| target.flush().unwrap());
+        let (wait, waits) = channel::<PathBuf>();
+        let flusher = Work::new(move |_| {
+            wait.send(this_thread()).unwrap();
+            target.flush().unwrap();
+        });
         assert_eq!(others.queue(&flusher), Submit::Queued);
-        until("it runs", || flusher.is_running());
-        std::thread::sleep(Duration::from_millis(2));
+        until_asleep(&waits.recv().unwrap());
         let awaited = flusher.clone();
         let later = flushed.spawn(move || awaited.flush().map_err(|e: FlushError| e.to_string()));
         std::thread::sleep(Duration::from_millis(1));
@@ -305,8 +313,12 @@ fn no_error_where_one_of_the_active_items_goes_on() {
         let (open, closed) = gate();
         let _ = queue.spawn(move || pass(&closed));
         let inner = queue.clone();
-        let waiter = queue.spawn(move || wait_for(&inner, &Work::new(|_| ())).map_err(|e| e.to_string()));
-        std::thread::sleep(Duration::from_millis(1));
+        let (wait, waits) = channel::<PathBuf>();
+        let waiter = queue.spawn(move || {
+            wait.send(this_thread()).unwrap();
+            wait_for(&inner, &Work::new(|_| ())).map_err(|e| e.to_string())
+        });
+        until_asleep(&waits.recv().unwrap());
         open.open();
         assert_eq!(waiter.join().unwrap(), Ok(true));
     }
@@ -322,12 +334,12 @@ fn a_wait_that_is_over_closes_no_circle() {
         let waiter: Arc<OnceLock<Work>> = Arc::default();
         let (target, again) = (Arc::clone(&waiter), queue.clone());
         let (tell, told) = channel();
+        let (wait, waits) = channel::<PathBuf>();
         let mut runs = 0;
         let awaited = Work::new(move |me: &Work| {
             runs += 1;
             if runs == 1 {
-                until("it is waited for", || target.get().is_some_and(Work::is_running));
-                std::thread::sleep(Duration::from_micros(500));
+                until_asleep(&waits.recv().unwrap());
                 assert_eq!(again.queue(me), Submit::Queued);
             } else {
                 tell.send(target.get().unwrap().flush().map_err(|e| e.to_string())).unwrap();
@@ -335,6 +347,7 @@ fn a_wait_that_is_over_closes_no_circle() {
         });
         let inner = awaited.clone();
         let work = Work::new(move |_| {
+            wait.send(this_thread()).unwrap();
             let _ = inner.flush().unwrap();
         });
         assert_eq!(queue.queue(&awaited), Submit::Queued);

@@ -4,6 +4,7 @@
 use cmwq::{Queue, Work};
 use std::fs;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -62,6 +63,25 @@ impl Gate {
 /// Waits until the gate is open.
 pub(crate) fn pass(gate: &Receiver<()>) {
     let _ = gate.recv();
+}
+
+/// The calling thread, as the system shows it.
+pub(crate) fn this_thread() -> PathBuf {
+    Path::new("/proc").join(fs::read_link("/proc/thread-self").expect("the system shows its threads"))
+}
+
+/// Waits until a thread sleeps and goes on sleeping, as it does not for a lock, or is gone.
+pub(crate) fn until_asleep(thread: &Path) {
+    let mut before = None;
+    until("it sleeps", || {
+        let Ok(status) = fs::read_to_string(thread.join("status")) else { return true };
+        let field = |key| status.lines().find(|line| line.starts_with(key)).map(str::to_owned);
+        let sleeps = field("State:").is_some_and(|state| state.contains("S (sleeping)"));
+        let slept = sleeps.then(|| field("voluntary_ctxt_switches:")).flatten();
+        let goes_on = slept.is_some() && slept == before;
+        before = slept;
+        goes_on
+    });
 }
 
 /// Keeps a worker of the queue inside an item until the gate is opened; the item has started. It
