@@ -1,18 +1,21 @@
 //! What the benchmarks need and users do not. Not covered by any promise of stability.
 
 mod load;
+mod stops;
 
 pub use crate::item::raw::RawWork;
 pub use crate::pool::Shape;
 use crate::queue::{Queue, spin_near};
+pub use crate::steps::{At, Step, Who};
 use crate::worker::WaitPolicy;
+pub use cmwq_core::id::{Sleeper, WorkerId};
 use cmwq_ring::Futex;
 use cmwq_ring::sync::{AtomicU32, AtomicU64, Ordering};
 use cmwq_sys::futex::LinuxFutex;
 pub use load::{Batch, Producer, Round};
+pub use stops::{Stop, Stops};
 
 static REFUSE_CREATION: AtomicU32 = AtomicU32::new(0);
-static DAWDLE: AtomicU32 = AtomicU32::new(0);
 static COMPLETION_WAKES: AtomicU64 = AtomicU64::new(0);
 
 /// Makes every creation of a worker thread in this process fail (or succeed again), to see what then happens.
@@ -24,21 +27,6 @@ pub fn refuse_creation(refuse: bool) {
 pub(crate) fn creation_is_refused() -> bool {
     // Ordering: relaxed, as above.
     REFUSE_CREATION.load(Ordering::Relaxed) != 0
-}
-
-/// Makes every thread that delays an item in this process sleep for so many microseconds between the claim and the
-/// arming, as if it were stopped there.
-pub fn stop_in_transit(micros: u32) {
-    // Ordering: relaxed: a switch for tests, ordering nothing.
-    DAWDLE.store(micros, Ordering::Relaxed);
-}
-
-pub(crate) fn dawdle() {
-    // Ordering: relaxed, as above.
-    let micros = DAWDLE.load(Ordering::Relaxed);
-    if micros > 0 {
-        std::thread::sleep(std::time::Duration::from_micros(u64::from(micros)));
-    }
 }
 
 /// Wake-ups issued by [`Completion::complete`] in this process so far.

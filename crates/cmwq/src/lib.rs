@@ -35,6 +35,7 @@ mod item;
 mod pool;
 mod queue;
 mod stats;
+mod steps;
 mod worker;
 
 #[cfg(feature = "bench")]

@@ -151,9 +151,16 @@ impl<S: Sleep> WakeCell<S> {
     /// A wake-up that was owed already is not written again: what the caller did before must reach the owner by a
     /// word of its own, which both read and write in one step.
     pub fn wake(&self, help: bool) -> Waked {
+        self.wake_stopping(help, || ())
+    }
+
+    /// The same, with a place in which a test can stop the thread that has claimed the wake-up, before it issues it.
+    #[inline]
+    pub fn wake_stopping(&self, help: bool, stop: impl FnOnce()) -> Waked {
         match self.claim() {
             Claim::Nothing => Waked::Nothing,
             Claim::Issue(claimed) => {
+                stop();
                 self.issue(claimed);
                 Waked::Issued
             }

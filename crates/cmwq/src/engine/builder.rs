@@ -4,6 +4,7 @@ use super::event::Callback;
 use super::{Engine, EngineEvent, EngineSetup, Manager, Owner, Shared, manager};
 use crate::pool::{Registry, Shape, WakeVia};
 use crate::stats::Counter;
+use crate::steps::Steps;
 use crate::worker::{WaitPolicy, set_engine_thread};
 use cmwq_core::limits;
 use cmwq_core::pool::{ClaimPolicy, CoverPolicy, PoolConfig};
@@ -26,6 +27,7 @@ pub struct EngineBuilder {
     help: bool,
     shape: Shape,
     record: Option<usize>,
+    steps: Steps,
     on_event: Option<Callback>,
 }
 
@@ -40,6 +42,7 @@ impl Default for EngineBuilder {
             help: false,
             shape: Shape::default(),
             record: None,
+            steps: Steps::default(),
             on_event: None,
         }
     }
@@ -148,6 +151,14 @@ impl EngineBuilder {
         self
     }
 
+    /// Calls a hook at each [step](crate::bench::Step) of the engine's threads, on the thread that is there, which goes
+    /// on when the hook returns. At steps that are under a lock, the hook must not use the engine.
+    #[cfg(feature = "bench")]
+    pub fn on_step(mut self, hook: impl Fn(&crate::bench::At<'_>) + Send + Sync + 'static) -> Self {
+        self.steps = Steps::new(hook);
+        self
+    }
+
     /// Builds the engine: reads the machine if none was given and starts the manager thread. Blocks for a few ms at
     /// most.
     ///
@@ -178,6 +189,7 @@ impl EngineBuilder {
             help: self.help,
             shape: self.shape,
             record: self.record,
+            steps: self.steps,
             on_event: self.on_event,
         };
         let shared = Arc::new(Shared {

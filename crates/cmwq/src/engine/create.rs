@@ -2,8 +2,9 @@
 
 use super::{EngineEvent, Shared};
 use crate::pool::Pool;
+use crate::steps::Step;
 use crate::worker;
-use cmwq_core::id::WorkerId;
+use cmwq_core::id::{Sleeper, WorkerId};
 use std::io;
 use std::sync::Arc;
 
@@ -13,7 +14,10 @@ impl Pool {
     /// reports that to the core, and nothing is lost.
     pub(crate) fn create_worker(&self, worker: WorkerId) -> bool {
         let Some(engine) = self.engine.upgrade() else { return false };
-        match self.try_create(&engine, worker) {
+        self.at(Step::Making, Some(Sleeper::Worker(worker)));
+        let made = self.try_create(&engine, worker);
+        self.at(Step::Made, Some(Sleeper::Worker(worker)));
+        match made {
             Ok(()) => {
                 self.created.add(1);
                 engine.tell(&EngineEvent::WorkerCreated { pool: self.setup.name.clone() });

@@ -5,6 +5,7 @@ use super::summons::{NEVER, Plan};
 use super::{EngineEvent, Orphan, Shared};
 use crate::pool::{Backend, Pool, WakeVia};
 use crate::stats::Counter;
+use crate::steps::Step;
 use crate::worker::clock;
 use cmwq_core::pool::{Event, Verdict};
 use cmwq_core::time::{Span, Tick};
@@ -132,9 +133,11 @@ fn serve(engine: &Shared, pool: &Pool) -> Tick {
     let now = clock::now();
     let called = pool.summons.take_call();
     if pool.summons.take_retry(now) || called {
+        pool.at(Step::Looking, None);
         look_after(pool);
     }
     if pool.summons.take_cull(now) {
+        pool.at(Step::Culling, None);
         let mut hold = pool.hold(now);
         let before = hold.core().nr_workers();
         hold.step(Event::Cull);

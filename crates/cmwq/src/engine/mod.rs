@@ -18,6 +18,7 @@ pub(crate) use timers::{Delayed, Timers};
 use crate::pool::{Pool, PoolKey, PoolSetup, Registry, Shape, WakeVia};
 use crate::queue::QueueBuilder;
 use crate::stats::{Counter, PoolStats, Stats};
+use crate::steps::Steps;
 use crate::worker::{WaitPolicy, clock};
 use cmwq_core::pool::PoolConfig;
 use cmwq_ring::Lock;
@@ -72,6 +73,7 @@ pub(crate) struct EngineSetup {
     pub(crate) shape: Shape,
     /// Bytes of a recording of each pool.
     pub(crate) record: Option<usize>,
+    pub(crate) steps: Steps,
     pub(crate) on_event: Option<event::Callback>,
 }
 
@@ -188,6 +190,7 @@ impl Shared {
             wait: setup.wait,
             wake_via: setup.wake_via,
             help: setup.help,
+            steps: setup.steps.clone(),
             affinity: if host { affinity } else { CpuSet::default() },
             thread_name: format!("{}/{}", setup.name, name.trim_start_matches("pod")),
             name,

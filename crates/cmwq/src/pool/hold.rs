@@ -6,6 +6,7 @@ use super::node::Post;
 use super::record;
 use super::{Guarded, Pool, Pwq, Shape, WorkerCell};
 use crate::item::{Claimed, Handle, Header};
+use crate::steps::Step;
 use cmwq_core::id::{PwqId, Sleeper, WorkerId};
 use cmwq_core::pool::{Event, PoolCore, Verdict};
 use cmwq_core::time::Tick;
@@ -61,6 +62,7 @@ pub(crate) struct Deferred {
 impl<'a> Hold<'a> {
     pub(super) fn new(pool: &'a Pool, mut guard: LockGuard<'a, Guarded, LinuxFutex>, now: Tick) -> Self {
         guard.actions.clear();
+        pool.at(Step::Locked, None);
         Hold { pool, guard, now }
     }
 
@@ -96,7 +98,9 @@ impl<'a> Hold<'a> {
     /// hold must
     /// end with an event that chooses who covers (a look, going idle, a block, `Cover`).
     pub(crate) fn drain(&mut self) {
-        match self.pool.inbox.take() {
+        let received = self.pool.inbox.take();
+        self.pool.at(Step::Taken, None);
+        match received {
             Received::Nothing => {}
             Received::Withdrawn(_) => self.step(Event::Taken),
             Received::Items(first) => {
@@ -289,6 +293,7 @@ impl<'a> Hold<'a> {
             self.pool.wants_reports.set(wanted);
         }
         self.end_hold();
+        self.pool.at(Step::Unlocking, None);
         if !self.guard.actions.has_deferred() && self.guard.posts.is_empty() {
             return 0;
         }
@@ -330,6 +335,7 @@ impl Deferred {
     fn perform(self, pool: &Pool) -> u32 {
         let mut issued = 0;
         for sleeper in self.wake.iter().flatten() {
+            pool.at(Step::Decided, Some(*sleeper));
             issued += u32::from(pool.wake(*sleeper));
         }
         if let Some(at) = self.cull_at {

@@ -31,6 +31,7 @@ pub use shape::Shape;
 use crate::engine::Shared;
 use crate::item::{Handle, Header};
 use crate::stats::{Counter, Hint};
+use crate::steps::{Step, Steps};
 use crate::worker::WaitPolicy;
 use cmwq_core::id::{PwqId, Sleeper, WorkerId};
 use cmwq_core::pool::record::Recorder;
@@ -88,6 +89,7 @@ pub(crate) struct PoolSetup {
     pub(crate) help: bool,
     /// Workers run on these CPUs; empty: wherever the system puts them.
     pub(crate) affinity: CpuSet,
+    pub(crate) steps: Steps,
     /// The first part of its workers' names.
     pub(crate) thread_name: String,
     pub(crate) name: String,
@@ -166,6 +168,12 @@ impl Pool {
     /// Takes the lock.
     pub(crate) fn hold(&self, now: Tick) -> Hold<'_> {
         Hold::new(self, self.lock.lock(), now)
+    }
+
+    /// The calling thread is at a step of this pool.
+    #[inline(always)]
+    pub(crate) fn at(&self, step: Step, whom: Option<Sleeper>) {
+        self.setup.steps.at(step, &self.setup.name, whom);
     }
 
     pub(crate) fn cell(&self, worker: WorkerId) -> &WorkerCell {
@@ -248,7 +256,9 @@ impl Pool {
             return unsafe { self.submit_locked(item) };
         }
         // SAFETY: passed on.
-        if let Some(sleeper) = unsafe { self.inbox.push(item, pwq) } {
+        let owed = unsafe { self.inbox.push(item, pwq) };
+        self.at(Step::Pushed, owed);
+        if let Some(sleeper) = owed {
             self.submit_wakes.add(1);
             self.wake(sleeper);
         }
@@ -258,13 +268,15 @@ impl Pool {
     pub(crate) fn wake(&self, sleeper: Sleeper) -> bool {
         match sleeper {
             Sleeper::Worker(worker) => {
-                let issued = self.cell(worker).wake.wake(self.setup.help) != Waked::Nothing;
+                let stop = || self.at(Step::Claimed, Some(sleeper));
+                let issued = self.cell(worker).wake.wake_stopping(self.setup.help, stop) != Waked::Nothing;
                 self.wakes.add(u64::from(issued));
                 issued
             }
             Sleeper::Manager => {
                 self.summons.call();
                 if let Some(engine) = self.engine.upgrade() {
+                    self.at(Step::Claimed, Some(sleeper));
                     engine.manager.wake();
                 }
                 true

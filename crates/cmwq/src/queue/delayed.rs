@@ -5,6 +5,7 @@ use super::submit::refusal_of;
 use super::{Queue, Refusal, Submit};
 use crate::engine::{Delayed, EngineEvent};
 use crate::item::{Arming, Work};
+use crate::steps::Step;
 use crate::worker::clock;
 use cmwq_core::queue::Admit;
 use cmwq_core::time::{Span, Tick};
@@ -155,9 +156,8 @@ impl QueueInner {
         at: Tick,
         place: &'static Location<'static>,
     ) -> Result<(), Refusal> {
-        #[cfg(feature = "bench")]
-        crate::bench::dawdle();
         let engine = self.engine.upgrade().expect("a queue's handle keeps its engine");
+        engine.setup.steps.at(Step::Arming, "", None);
         // SAFETY: W1 one claimer: the instance is ours, with its reference.
         let pending = unsafe { Work::from_pending(work.header()) };
         self.note_delayed();

@@ -49,6 +49,19 @@ pub(crate) fn on_engine_thread(engine: usize) -> bool {
     ENGINE.get() == engine
 }
 
+/// What the calling thread is.
+#[cfg(feature = "bench")]
+pub(crate) fn who() -> crate::steps::Who {
+    use crate::steps::Who;
+    // SAFETY: as in `with_runner`.
+    match unsafe { CURRENT.get().cast::<Runner<'_>>().as_ref() } {
+        Some(runner) => Who::Worker(runner.id),
+        // A worker's thread comes to no step before it is a runner and after it has been one.
+        None if ENGINE.get() != 0 => Who::Manager,
+        None => Who::Other,
+    }
+}
+
 /// Marks the calling thread as one of the engine's.
 pub(crate) fn set_engine_thread(engine: usize) {
     ENGINE.set(engine);

@@ -9,6 +9,7 @@ use super::Runner;
 use super::current;
 use super::wait::Patience;
 use crate::pool::{Hold, Linger, Pool};
+use crate::steps::Step;
 use cmwq_core::id::WorkerId;
 use cmwq_core::pool::{Event, Verdict};
 use cmwq_core::time::Span;
@@ -19,6 +20,7 @@ pub(crate) fn run(pool: &Pool, id: WorkerId) {
     let runner = Runner::new(pool, id);
     let _current = current::enter(&runner);
     let patience = Patience::new();
+    pool.at(Step::Born, None);
     let mut hold = runner.hold_now();
     hold.step(Event::Started(id));
     let mut spun = false;
@@ -29,7 +31,9 @@ pub(crate) fn run(pool: &Pool, id: WorkerId) {
             Verdict::Run => {
                 let filled = hold.fill(runner.cell());
                 let linger = hold.release_to_run(id, &filled);
+                pool.at(Step::Starting, None);
                 runner.run_claimed(&filled);
+                pool.at(Step::Ran, None);
                 spun = runner.linger(linger, &patience);
                 hold = runner.hold();
                 if linger != Linger::No {
@@ -77,6 +81,7 @@ fn go_idle<'a>(runner: &Runner<'a>, mut hold: Hold<'a>) -> Option<Hold<'a>> {
     hold.step(Event::GoIdle(runner.id));
     hold.release();
     runner.cell().stats.parks.bump();
+    runner.pool.at(Step::Parking, None);
     wake.park(None, cmwq_sys::clock::now);
     woken(runner)
 }
@@ -85,6 +90,7 @@ fn go_idle<'a>(runner: &Runner<'a>, mut hold: Hold<'a>) -> Option<Hold<'a>> {
 /// marks and
 /// items to others, and one that is to watch leaves them to the worker it watches.
 fn woken<'a>(runner: &Runner<'a>) -> Option<Hold<'a>> {
+    runner.pool.at(Step::Woken, None);
     let mut hold = runner.hold_now();
     hold.step(Event::Woken { worker: runner.id, progress: runner.pool.progress() });
     obey(runner, hold)
@@ -108,9 +114,11 @@ fn watch<'a>(runner: &Runner<'a>, mut hold: Hold<'a>, mut interval: Span) -> Opt
         wake.announce();
         hold.release();
         runner.cell().stats.parks.bump();
+        runner.pool.at(Step::Parking, None);
         if wake.park(Some(interval.to_duration()), cmwq_sys::clock::now) == Wakened::Called {
             return woken(runner);
         }
+        runner.pool.at(Step::Woken, None);
         hold = runner.hold_now();
         let inbox = hold.inbox_has_items();
         hold.step(Event::WatchLook { worker: runner.id, progress: runner.pool.progress(), inbox });
@@ -129,4 +137,5 @@ fn exit(runner: &Runner<'_>, mut hold: Hold<'_>) {
     hold.step(Event::Exited(runner.id));
     hold.release();
     runner.pool.exited.add(1);
+    runner.pool.at(Step::Left, None);
 }
