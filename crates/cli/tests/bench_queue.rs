@@ -51,8 +51,8 @@ fn the_document_has_every_row_run_and_figure() {
     assert!(found["machine"]["kernel"].is_string() && found["machine"]["cpu"].is_string());
     assert_eq!(found["failed"], json!([]));
     let rows = found["rows"].as_array().expect("rows");
-    // Two policies by three shapes, each for both scopes, and the plain queue.
-    assert_eq!(rows.len(), 13);
+    // Two policies by three shapes, each for both scopes, the plain queue, and no queue.
+    assert_eq!(rows.len(), 14);
     for row in rows {
         assert_figures(row, true);
         assert_figures(&row["min"], true);
@@ -68,9 +68,13 @@ fn the_document_has_every_row_run_and_figure() {
         assert!(row["to_under_lock"]["items_per_s"]["median"].is_f64(), "{row}");
     }
     let named: Vec<_> = rows.iter().map(|row| (&row["shape"], &row["policy"], &row["scope"])).collect();
-    for (shape, policy) in
-        [("under-lock", "spin"), ("deferred", "park"), ("inbox", "spin"), ("condvar", "park")]
-    {
+    for (shape, policy) in [
+        ("under-lock", "spin"),
+        ("deferred", "park"),
+        ("inbox", "spin"),
+        ("condvar", "park"),
+        ("hand-over", "spin"),
+    ] {
         assert!(named.contains(&(&json!(shape), &json!(policy), &json!("cache"))), "{named:?}");
     }
 }
@@ -81,7 +85,8 @@ fn equal_pods_have_equal_figures_and_say_so() {
         document(&["--runs", "1", "--producers", "1", "--scopes", "numa,system", "--synthetic", "core:2"]);
     let rows = found["rows"].as_array().expect("rows");
     let figures = |scope: &str| -> Vec<&Value> {
-        let rows = rows.iter().filter(|row| row["scope"] == scope && row["shape"] != "condvar");
+        let is_of_engine = |row: &&Value| row["shape"] != "condvar" && row["shape"] != "hand-over";
+        let rows = rows.iter().filter(|row| row["scope"] == scope).filter(is_of_engine);
         rows.map(|row| &row["runs"]).collect()
     };
     assert_eq!(figures("numa"), figures("system"));
@@ -178,6 +183,6 @@ fn a_document_goes_to_a_file_beside_the_table() {
     assert!(text(&output.stdout).contains("the engine's own waits, 1 producer\n"));
     let written: Value =
         serde_json::from_str(&fs::read_to_string(&path).expect("the file")).expect("a document");
-    assert_eq!(written["rows"].as_array().map(Vec::len), Some(7));
+    assert_eq!(written["rows"].as_array().map(Vec::len), Some(8));
     assert_eq!(fs::read_dir(dir.path()).expect("a listing").count(), 1);
 }

@@ -10,7 +10,8 @@ use crate::source::Source;
 
 /// Queue items from several threads, each with one in flight, for every affinity scope and three shapes
 /// of submission: `under-lock` (wake-ups are issued under the pool's lock), `deferred` (after it) and
-/// `inbox` (no lock, the engine's own); and a plain mutex-and-condvar queue beside them.
+/// `inbox` (no lock, the engine's own); beside them a plain mutex-and-condvar queue (park) and, where threads spin, a
+/// bare `hand-over` of one word, which no queue can beat.
 #[derive(Debug, clap::Args)]
 #[command(after_help = super::document::DOCUMENT_FORM)]
 pub(crate) struct Arguments {

@@ -17,6 +17,8 @@ pub(super) enum Shape {
     Inbox,
     /// Not the engine, but a queue of functions under a mutex, with a condition variable.
     Condvar,
+    /// No queue at all, but one word that one thread looks at.
+    HandOver,
 }
 
 impl Shape {
@@ -29,6 +31,7 @@ impl Shape {
             Shape::Deferred => "deferred",
             Shape::Inbox => "inbox",
             Shape::Condvar => "condvar",
+            Shape::HandOver => "hand-over",
         }
     }
 
@@ -38,8 +41,13 @@ impl Shape {
             Shape::UnderLock => Some(bench::Shape::UnderLock),
             Shape::Deferred => Some(bench::Shape::Deferred),
             Shape::Inbox => Some(bench::Shape::Inbox),
-            Shape::Condvar => None,
+            Shape::Condvar | Shape::HandOver => None,
         }
+    }
+
+    /// Whether it has scopes, limits and policies.
+    pub(super) const fn is_of_engine(self) -> bool {
+        self.of_engine().is_some()
     }
 }
 

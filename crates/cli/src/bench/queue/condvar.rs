@@ -5,7 +5,6 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use cmwq::WaitPolicy;
 use cmwq::bench::{Completion, completion_wakes};
-use cmwq_sys::cycles;
 use cmwq_sys::topology::CpuSet;
 
 use super::cell::{Cell, Measured};
@@ -105,17 +104,7 @@ struct One<'p, 'a> {
 impl Load for One<'_, '_> {
     #[inline]
     fn step(&mut self, _left: u64, samples: &mut Samples) -> Step {
-        let measured = samples.wants();
-        let stamp = || if measured { cycles::now() } else { 0 };
-        self.done.reinit();
-        let start = stamp();
-        self.plain.push(Job { function: Completion::complete, argument: self.done });
-        let submitted = stamp();
-        self.done.wait(WaitPolicy::Park);
-        let end = stamp();
-        if measured {
-            samples.push(submitted.wrapping_sub(start), Some(end.wrapping_sub(start)));
-        }
-        Step { items: 1, end: measured.then_some(end) }
+        let job = Job { function: Completion::complete, argument: self.done };
+        samples.one(self.done, || self.plain.push(job), WaitPolicy::Park)
     }
 }

@@ -25,10 +25,11 @@ The JSON document holds
   machine  processor, kernel, CPUs, the round trip of a cache line between two of them, and the
            pods of each scope
   rows     scope, same_pods_as (the scope whose figures these are, or null), shape (under-lock,
-           deferred, inbox, condvar), mode (one, batch), policy (spin: the engine's own waits; park:
-           every thread sleeps at once), cover, claim, producers, workers_max (or null),
-           items_per_s, submit_ns and round_trip_ns (percentiles; the latter null for a batch),
-           cpu_s_per_million, wakes_per_item, switches_per_item; min and max with the same figures;
+           deferred, inbox; condvar; hand-over: one word that one thread looks at), mode (one,
+           batch), policy (spin: the engine's own waits; park: every thread sleeps at once),
+           cover, claim, producers, workers_max (or null), items_per_s, submit_ns and
+           round_trip_ns (percentiles; the latter null for a batch), cpu_s_per_million,
+           wakes_per_item, switches_per_item; min and max with the same figures;
            to_under_lock (ratios of runs side by side: items_per_s, submit_p95); and runs
   failed   cells that could not be measured
   judged   figures, bounds and whether they hold, with --judge";
@@ -125,7 +126,7 @@ impl Row {
             return None;
         }
         let Cell { scope, shape, mode, policy, cover, claim, producers, workers, .. } = &row.cell;
-        let is_engine = *shape != Shape::Condvar;
+        let is_engine = shape.is_of_engine();
         Some(Row {
             scope: scope.clone(),
             same_pods_as: None,
@@ -146,9 +147,9 @@ impl Row {
         })
     }
 
-    /// The plain queue has no scope, and the absolute figure needs only one.
+    /// What is not the engine has no scope, and the absolute figure needs only one.
     fn is_of_a_scope(&self) -> bool {
-        self.shape != Shape::Condvar && self.to_under_lock.is_some()
+        self.shape.is_of_engine() && self.to_under_lock.is_some()
     }
 
     /// A row of made-up runs.

@@ -5,6 +5,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 
+use cmwq::WaitPolicy;
+use cmwq::bench::Completion;
 use cmwq_sys::cycles::{self, Calibration};
 use cmwq_sys::topology::{CpuId, CpuSet};
 use cmwq_sys::{affinity, clock, usage};
@@ -86,6 +88,23 @@ impl Samples {
         if let Some(round_trip) = round_trip {
             self.round_trip.push(saturated(round_trip));
         }
+    }
+
+    /// One round: makes the completion anew, submits, waits; measured if it is this round's turn.
+    #[inline]
+    pub(super) fn one(&mut self, done: &Completion, submit: impl FnOnce(), policy: WaitPolicy) -> Step {
+        let measured = self.wants();
+        let stamp = || if measured { cycles::now() } else { 0 };
+        done.reinit();
+        let start = stamp();
+        submit();
+        let submitted = stamp();
+        done.wait(policy);
+        let end = stamp();
+        if measured {
+            self.push(submitted.wrapping_sub(start), Some(end.wrapping_sub(start)));
+        }
+        Step { items: 1, end: measured.then_some(end) }
     }
 
     fn clear(&mut self) {

@@ -1,13 +1,14 @@
 //! What a fresh process does: builds the engine that its cell asks for, and drives it.
 
-use cmwq::bench::{Batch, Producer, completion_wakes};
+use cmwq::bench::{self, Batch, Producer, completion_wakes};
 use cmwq::{ClaimPolicy, Engine, Queue, Scope, WaitPolicy};
 use cmwq_sys::cycles;
 use cmwq_sys::topology::Topology;
 
-use super::cell::{Cell, Measured, Mode};
+use super::cell::{Cell, Measured, Mode, Shape};
 use super::condvar;
 use super::drive::{Around, Load, Samples, Step, drive};
+use super::hand_over;
 use crate::bench::machine;
 use crate::output::Failure;
 
@@ -21,10 +22,13 @@ pub(super) fn measure(cell: &Cell) -> Result<Measured, Failure> {
     if cell.producers == 0 || cell.items == 0 {
         return Err(Failure::input("a cell has producers and items"));
     }
-    if cell.shape.of_engine().is_none() {
-        return condvar::measure(cell, &cpus);
-    }
-    let queue = queue(cell, topology)?;
+    let Some(shape) = cell.shape.of_engine() else {
+        return match cell.shape {
+            Shape::HandOver => hand_over::measure(cell, &cpus),
+            _ => condvar::measure(cell, &cpus),
+        };
+    };
+    let queue = queue(cell, topology, shape)?;
     let around = Around {
         flush: &|| queue.flush().expect("this thread is no worker"),
         wakes: &|| pools(&queue, |pool| pool.wakes) + completion_wakes(),
@@ -36,14 +40,14 @@ pub(super) fn measure(cell: &Cell) -> Result<Measured, Failure> {
     }
 }
 
-fn queue(cell: &Cell, topology: Topology) -> Result<Queue, Failure> {
+fn queue(cell: &Cell, topology: Topology, shape: bench::Shape) -> Result<Queue, Failure> {
     let scope: Scope = cell.scope.parse().map_err(Failure::input)?;
     let claim = ClaimPolicy::ALL.iter().find(|(name, _)| *name == cell.claim);
     let claim = claim.ok_or_else(|| Failure::input(format!("no claim policy: {}", cell.claim)))?.1;
     let mut builder = Engine::builder()
         .name("bench")
         .topology(topology)
-        .shape(cell.shape.of_engine().unwrap_or_default())
+        .shape(shape)
         .claim(claim)
         .cover(cell.cover.0)
         .wait(cell.policy.wait());

@@ -5,6 +5,7 @@ mod cell;
 mod condvar;
 mod document;
 mod drive;
+mod hand_over;
 mod judge;
 mod loads;
 mod plan;

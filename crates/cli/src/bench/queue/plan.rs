@@ -70,14 +70,14 @@ impl Plan {
         each.saturating_sub(OVERHEAD_MS).clamp(TIME_MS_MIN, TIME_MS_MAX)
     }
 
-    /// The rows in the order in which a run measures them: group by group, another shape first in each run. The plain
-    /// queue comes last in its group, as it is given as many workers as the engine used.
+    /// The rows in the order in which a run measures them: group by group, another shape first in each run. What is
+    /// not the engine comes last in its group, as the plain queue is given as many workers as the engine used.
     pub(super) fn order(&self, run: usize) -> Vec<usize> {
         let mut order = Vec::with_capacity(self.rows.len());
         let groups = self.rows.chunk_by(|a, b| a.group == b.group);
         for group in groups {
             let first = order.len();
-            let shapes = group.iter().filter(|row| row.cell.shape != Shape::Condvar).count();
+            let shapes = group.iter().filter(|row| row.cell.shape.is_of_engine()).count();
             order.extend((0..shapes).map(|index| first + (index + run) % shapes));
             order.extend(first + shapes..first + group.len());
         }
@@ -90,6 +90,14 @@ impl Plan {
         let is_baseline = |row: &RowPlan| row.group == group && row.cell.shape == Shape::UnderLock;
         let baseline = self.rows.iter().position(is_baseline)?;
         runs[baseline][run].as_ref().map(|measured| measured.workers.max(1))
+    }
+}
+
+/// What stands beside the engine's shapes: where threads sleep a plain queue, where they spin no queue at all.
+const fn beside(policy: Policy) -> Shape {
+    match policy {
+        Policy::Spin => Shape::HandOver,
+        Policy::Park => Shape::Condvar,
     }
 }
 
@@ -127,8 +135,8 @@ impl Builder<'_> {
                         self.push(*scope, shape, policy, producers, self.arguments.workers);
                     }
                     let is_last = index + 1 == distinct.len();
-                    if is_last && policy == Policy::Park && self.arguments.mode() == Mode::One {
-                        self.push(*scope, Shape::Condvar, policy, producers, self.arguments.workers);
+                    if is_last && self.arguments.mode() == Mode::One {
+                        self.push(*scope, beside(policy), policy, producers, self.arguments.workers);
                     }
                     self.group += 1;
                 }
@@ -145,7 +153,9 @@ impl Builder<'_> {
             let is_there =
                 self.arguments.workers == Some(FEW_WORKERS) && self.producers().contains(&producers);
             if !is_there {
-                self.push(widest.scope, Shape::Inbox, Policy::Spin, producers, Some(FEW_WORKERS));
+                for shape in [Shape::Inbox, Shape::HandOver] {
+                    self.push(widest.scope, shape, Policy::Spin, producers, Some(FEW_WORKERS));
+                }
                 self.group += 1;
             }
         }

@@ -99,7 +99,7 @@ fn line(row: &Row) -> Vec<String> {
     let ns = |value: f64| format!("{value:.0}");
     let ratios = row.to_under_lock.as_ref().filter(|_| row.shape != Shape::UnderLock);
     vec![
-        if row.shape == Shape::Condvar { "-".to_owned() } else { row.scope.clone() },
+        if row.shape.is_of_engine() { row.scope.clone() } else { "-".to_owned() },
         row.shape.name().to_owned(),
         short(figures.items_per_s),
         format!("{}..{}", short(row.min.items_per_s), short(row.max.items_per_s)),

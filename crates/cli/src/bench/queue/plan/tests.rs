@@ -55,6 +55,7 @@ fn shapes_take_turns_in_being_first_and_the_plain_queue_comes_last() {
     };
     assert_eq!(shapes(0), [Shape::UnderLock, Shape::Deferred, Shape::Inbox, Shape::Condvar]);
     assert_eq!(shapes(1), [Shape::Deferred, Shape::Inbox, Shape::UnderLock, Shape::Condvar]);
+    assert!(plan.rows.iter().any(|row| (row.cell.shape, row.cell.policy) == (Shape::HandOver, Policy::Spin)));
     for run in 0..4 {
         let mut order = plan.order(run);
         order.sort_unstable();
@@ -67,7 +68,7 @@ fn the_absolute_figure_has_rows_unless_others_were_asked_for() {
     let few = |options: &[&str]| {
         let plan = plan(&[&["--synthetic", "core:2"], options].concat());
         let rows = plan.rows.iter().filter(|row| row.cell.workers == Some(FEW_WORKERS));
-        rows.map(|row| row.cell.producers).collect::<Vec<_>>()
+        rows.filter(|row| row.cell.shape == Shape::Inbox).map(|row| row.cell.producers).collect::<Vec<_>>()
     };
     assert_eq!(few(&[]), FEW_WORKERS_PRODUCERS);
     assert!(few(&["--scopes", "cpu"]).is_empty());
