@@ -138,7 +138,7 @@ fn serve(engine: &Shared, pool: &Pool) -> Tick {
     }
     if pool.summons.take_cull(now) {
         pool.at(Step::Culling, None);
-        let mut hold = pool.hold(now);
+        let mut hold = pool.hold(clock::now());
         let before = hold.core().nr_workers();
         hold.step(Event::Cull);
         let culled = before - hold.core().nr_workers();

@@ -280,7 +280,10 @@ impl<'a> Hold<'a> {
         if self.pool.setup.shape == Shape::Inbox {
             self.settle();
         } else {
-            self.guard.actions.stand_by = None;
+            if self.guard.actions.stand_by.take().is_some() {
+                // The older shapes leave no mark, and culling spares nobody for one.
+                self.step(Event::Taken);
+            }
             let listed = !self.guard.core.worklist().is_empty();
             if listed != self.guard.listed {
                 self.guard.listed = listed;
