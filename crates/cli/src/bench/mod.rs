@@ -1,6 +1,7 @@
 //! `cmwq bench`: measures work queues on this machine, each figure in fresh processes.
 
 mod child;
+mod cull;
 mod figures;
 mod flush;
 mod judge;
@@ -22,10 +23,17 @@ pub(crate) struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum Bench {
+    Cull(cull::Arguments),
     Flush(flush::Arguments),
     Queue(queue::Arguments),
     Ring(ring::Arguments),
     Timer(timer::Arguments),
+    /// One row of `cull`, in this process.
+    #[command(hide = true)]
+    CullCell {
+        /// The row.
+        cell: String,
+    },
     /// One row of `flush`, in this process.
     #[command(hide = true)]
     FlushCell {
@@ -55,6 +63,8 @@ enum Bench {
 /// Runs the benchmark asked for.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.bench {
+        Bench::Cull(arguments) => cull::run(arguments),
+        Bench::CullCell { cell } => cull::answer(cell),
         Bench::Flush(arguments) => flush::run(arguments),
         Bench::FlushCell { cell } => flush::answer(cell),
         Bench::Queue(arguments) => queue::run(arguments),
