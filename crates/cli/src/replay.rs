@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use cmwq_core::pool::record::{self, Entry, FileError, Recording, Replay, Step};
+use cmwq_core::pool::record::{self, Entry, FileError, Recording, Replay, Step, Transition};
 use serde::Serialize;
 
 use crate::output::{self, Failure, JsonTarget};
@@ -16,7 +16,7 @@ pub(crate) struct Arguments {
     /// The recording, as the engine gave it
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Print every step, one line each
+    /// Print every step, one line each, and between them, by their times, what threads did to the lock-free words
     #[arg(long)]
     trace: bool,
     /// Write the outcome as JSON to FILE, or to standard output with `-`
@@ -44,6 +44,8 @@ struct Outcome {
     finished: u64,
     wakes: u64,
     culls: u64,
+    /// What threads did to the pool's lock-free words, as far as it was kept.
+    transitions: usize,
     /// From the first step to the last.
     span_ns: u64,
     failed: Option<FailedAt>,
@@ -82,8 +84,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// Plays one pool's recording. A core that contradicts itself panics; that is an outcome here.
 fn play(recording: &Recording, trace: bool) -> Result<Outcome, FileError> {
     let mut replay = Replay::new(recording)?;
-    let mut outcome =
-        Outcome { pool: recording.pool.clone(), whole: recording.forgotten == 0, ..Outcome::default() };
+    let mut outcome = Outcome {
+        pool: recording.pool.clone(),
+        whole: recording.forgotten == 0,
+        transitions: recording.transitions.len(),
+        ..Outcome::default()
+    };
+    let mut transitions = recording.transitions.iter().peekable();
     let mut times = None;
     let mut at = 0;
     let hook = std::panic::take_hook();
@@ -97,6 +104,12 @@ fn play(recording: &Recording, trace: bool) -> Result<Outcome, FileError> {
             if let Some(step) = &step {
                 outcome.count(step, &mut times);
                 if trace {
+                    if let Entry::Step(step) = &step.entry {
+                        while let Some(earlier) = transitions.next_if(|transition| transition.now < step.now)
+                        {
+                            transition_line(&mut outcome.trace, earlier);
+                        }
+                    }
                     line(&mut outcome.trace, step);
                 }
                 at = step.number + 1;
@@ -120,6 +133,9 @@ fn play(recording: &Recording, trace: bool) -> Result<Outcome, FileError> {
             let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("it panicked");
             outcome.failed = Some(FailedAt { entry: at, what: format!("the core refuses the step: {text}") });
         }
+    }
+    if trace {
+        transitions.for_each(|transition| transition_line(&mut outcome.trace, transition));
     }
     outcome.span_ns = times.map_or(0, |(first, last): (u64, u64)| last.saturating_sub(first));
     Ok(outcome)
@@ -150,6 +166,11 @@ impl Outcome {
             _ => {}
         }
     }
+}
+
+fn transition_line(out: &mut String, transition: &Transition) {
+    let Transition { now, thread, change } = transition;
+    writeln!(out, "{:>7} {:>15}   {thread}: {change:?}", "", now.0).expect("writing to a string cannot fail");
 }
 
 fn line(out: &mut String, step: &Step) {
@@ -183,7 +204,7 @@ fn table(document: &Document) -> String {
         out.push_str(&pool.trace);
     }
     out.push_str(
-        "pool             begins    steps    holds    items    ended    woken    culls  span ms  outcome\n",
+        "pool             begins    steps    holds    items    ended    woken    culls    words  span ms  outcome\n",
     );
     for pool in &document.pools {
         let begins = if pool.whole { "whole" } else { "cut" };
@@ -193,7 +214,7 @@ fn table(document: &Document) -> String {
         };
         writeln!(
             out,
-            "{:<16} {begins:<6} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8.1}  {outcome}",
+            "{:<16} {begins:<6} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8.1}  {outcome}",
             pool.pool,
             pool.steps,
             pool.holds,
@@ -201,6 +222,7 @@ fn table(document: &Document) -> String {
             pool.finished,
             pool.wakes,
             pool.culls,
+            pool.transitions,
             pool.span_ns as f64 / 1e6,
         )
         .expect("writing to a string cannot fail");

@@ -4,10 +4,11 @@
 mod support;
 
 use cmwq::{ClaimPolicy, CoverPolicy, Engine, Scope};
+use cmwq_core::id::{Sleeper, WorkerId};
 use cmwq_core::pool::invariants::Broken;
-use cmwq_core::pool::record::{self, Entry, Failed, Replay};
+use cmwq_core::pool::record::{self, Change, Entry, Failed, Replay, Thread};
 use std::time::Duration;
-use support::{Random, watchdog};
+use support::{Random, until, watchdog};
 
 /// Items short and long, that block, that wait behind limits, in two pools, with workers that come and go.
 fn load(engine: &Engine, rounds: u64) {
@@ -91,6 +92,44 @@ fn no_picked_worker_is_culled_at_a_timeout_of_zero() {
         load(&engine, 60);
         let (steps, _) = play(&engine.recording().expect("it records"));
         assert!(steps > 500, "{claim:?}: {steps} steps");
+    }
+}
+
+/// One that submits, with workers that sleep in between: what it does to the words is there, in its order.
+#[test]
+fn what_a_submitter_does_to_the_words_is_recorded() {
+    let _watchdog = watchdog("what_a_submitter_does_to_the_words_is_recorded");
+    let engine = Engine::builder().record(1 << 20).build().unwrap();
+    let queue = engine.queue("words").scope(Scope::System).build().unwrap();
+    for _ in 0..20 {
+        queue.spawn(|| ()).join().unwrap();
+        until("workers sleep", || engine.stats().pools[0].active == 0);
+    }
+    let recordings = record::read(&engine.recording().expect("it records")).expect("a recording");
+    let transitions = &recordings[0].transitions;
+    let pushes = transitions.iter().filter(|t| matches!(t.change, Change::Pushed(_))).count();
+    assert_eq!(pushes, 20, "each is there once");
+    let submitter = transitions.iter().find(|t| matches!(t.change, Change::Pushed(_))).unwrap().thread;
+    let own: Vec<Change> = transitions.iter().filter(|t| t.thread == submitter).map(|t| t.change).collect();
+    assert!(matches!(submitter, Thread::Other(_)), "{submitter:?}");
+    let mut owed = 0;
+    for (at, change) in own.iter().enumerate() {
+        if let Change::Pushed(Some(sleeper @ Sleeper::Worker(_))) = *change {
+            owed += 1;
+            // The sleeper may have been up already.
+            let next = own.get(at + 1).copied();
+            assert!(next != Some(Change::Issued(sleeper)), "a claim comes first");
+            if next == Some(Change::Claimed(sleeper)) {
+                assert_eq!(own.get(at + 2), Some(&Change::Issued(sleeper)), "{own:?}");
+            }
+        }
+    }
+    assert!(owed > 5, "{own:?}");
+    for worker in 0..2 {
+        let by = |change: Change| transitions.iter().filter(|t| t.change == change).collect::<Vec<_>>();
+        let announced = by(Change::Announced(WorkerId(worker)));
+        assert!(announced.iter().all(|t| t.thread == Thread::Worker(WorkerId(worker))), "by its owner");
+        assert!(announced.len() >= by(Change::Resumed(WorkerId(worker))).len());
     }
 }
 

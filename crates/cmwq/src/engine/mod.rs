@@ -43,6 +43,9 @@ pub(crate) struct Owner {
     pub(crate) shared: Arc<Shared>,
 }
 
+/// The part of a recording that is for what threads do to words.
+const WORDS_PART: usize = 4;
+
 /// What handles and threads share. Legend: `I` immutable, `E` engine lock, others by their own protocol.
 pub(crate) struct Shared {
     /// I.
@@ -164,7 +167,7 @@ impl Shared {
         self.pools.lock().get_or_make(key, |key| {
             let pool = Pool::new(self.pool_setup(key), Arc::downgrade(self));
             if let Some(bytes) = self.setup.record {
-                pool.record(bytes);
+                pool.record(bytes - bytes / WORDS_PART);
             }
             pool
         })
@@ -191,6 +194,7 @@ impl Shared {
             wake_via: setup.wake_via,
             help: setup.help,
             steps: setup.steps.clone(),
+            record: setup.record.map(|bytes| bytes / WORDS_PART),
             affinity: if host { affinity } else { CpuSet::default() },
             thread_name: format!("{}/{}", setup.name, name.trim_start_matches("pod")),
             name,

@@ -8,6 +8,7 @@ use super::{Guarded, Pool, Pwq, Shape, WorkerCell};
 use crate::item::{Claimed, Handle, Header};
 use crate::steps::Step;
 use cmwq_core::id::{PwqId, Sleeper, WorkerId};
+use cmwq_core::pool::record::Change;
 use cmwq_core::pool::{Event, PoolCore, Verdict};
 use cmwq_core::time::Tick;
 use cmwq_ring::{LockGuard, Received};
@@ -99,6 +100,7 @@ impl<'a> Hold<'a> {
     /// end with an event that chooses who covers (a look, going idle, a block, `Cover`).
     pub(crate) fn drain(&mut self) {
         let received = self.pool.inbox.take();
+        self.pool.note(|| Change::Taken);
         self.pool.at(Step::Taken, None);
         match received {
             Received::Nothing => {}
@@ -236,8 +238,10 @@ impl<'a> Hold<'a> {
     fn settle(&mut self) {
         while let Some(sleeper) = self.guard.actions.stand_by.take() {
             if self.pool.inbox.stand_by(sleeper) {
+                self.pool.note(|| Change::StoodBy(sleeper));
                 break;
             }
+            self.pool.note(|| Change::Refused(sleeper));
             self.drain();
             self.step(Event::Cover);
         }
@@ -255,6 +259,7 @@ impl<'a> Hold<'a> {
             Filled::One(claimed)
                 if self.pool.setup.shape == Shape::Inbox && self.pool.inbox.lease(claimed.pwq) =>
             {
+                self.pool.note(|| Change::Leased(claimed.pwq));
                 self.guard.leaseholder = Some(worker);
                 self.pool.lend(claimed.handle);
                 Linger::Lease(claimed.pwq)

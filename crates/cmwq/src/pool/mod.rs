@@ -12,6 +12,7 @@ mod pwq;
 mod record;
 mod registry;
 mod shape;
+mod transitions;
 
 pub use cells::WakeVia;
 pub(crate) use cells::{Backend, WorkerCell};
@@ -34,7 +35,7 @@ use crate::stats::{Counter, Hint};
 use crate::steps::{Step, Steps};
 use crate::worker::WaitPolicy;
 use cmwq_core::id::{PwqId, Sleeper, WorkerId};
-use cmwq_core::pool::record::Recorder;
+use cmwq_core::pool::record::{Change, Recorder};
 use cmwq_core::pool::{Actions, PoolConfig, PoolCore};
 use cmwq_core::pwq::Limit;
 use cmwq_core::time::Tick;
@@ -90,6 +91,8 @@ pub(crate) struct PoolSetup {
     /// Workers run on these CPUs; empty: wherever the system puts them.
     pub(crate) affinity: CpuSet,
     pub(crate) steps: Steps,
+    /// Bytes of a recording of what threads do to its words.
+    pub(crate) record: Option<usize>,
     /// The first part of its workers' names.
     pub(crate) thread_name: String,
     pub(crate) name: String,
@@ -110,6 +113,8 @@ pub(crate) struct Pool {
     /// W: what the leaseholder runs; on a line that only it writes.
     leased: CacheLine<leased::Leased>,
     cells: cells::Cells,
+    /// W: what threads did to the words, if it is recorded.
+    transitions: Option<transitions::Transitions>,
     /// I.
     pub(crate) setup: PoolSetup,
     /// I: the pool itself, for those who need it longer than the queue that led to it.
@@ -154,6 +159,7 @@ impl Pool {
             near: Near::take(),
             leased: CacheLine::default(),
             cells: cells::Cells::new(),
+            transitions: setup.record.map(transitions::Transitions::new),
             setup,
             engine,
             summons: crate::engine::Summons::default(),
@@ -257,6 +263,7 @@ impl Pool {
         }
         // SAFETY: passed on.
         let owed = unsafe { self.inbox.push(item, pwq) };
+        self.note(|| Change::Pushed(owed));
         self.at(Step::Pushed, owed);
         if let Some(sleeper) = owed {
             self.submit_wakes.add(1);
@@ -268,8 +275,14 @@ impl Pool {
     pub(crate) fn wake(&self, sleeper: Sleeper) -> bool {
         match sleeper {
             Sleeper::Worker(worker) => {
-                let stop = || self.at(Step::Claimed, Some(sleeper));
+                let stop = || {
+                    self.note(|| Change::Claimed(sleeper));
+                    self.at(Step::Claimed, Some(sleeper));
+                };
                 let issued = self.cell(worker).wake.wake_stopping(self.setup.help, stop) != Waked::Nothing;
+                if issued {
+                    self.note(|| Change::Issued(sleeper));
+                }
                 self.wakes.add(u64::from(issued));
                 issued
             }
@@ -278,6 +291,7 @@ impl Pool {
                 if let Some(engine) = self.engine.upgrade() {
                     self.at(Step::Claimed, Some(sleeper));
                     engine.manager.wake();
+                    self.note(|| Change::Issued(sleeper));
                 }
                 true
             }
@@ -304,6 +318,7 @@ impl Pool {
         // Before the take: whoever drains the inbox after it must not find the item that has ended.
         self.leased.clear();
         let item = Handle(self.inbox.take_one(pwq)?);
+        self.note(|| Change::TookOne(pwq));
         self.lend(item);
         Some(item)
     }

@@ -34,7 +34,7 @@ pub(super) fn step(
 }
 
 impl Pool {
-    /// Records from here on, with room for this many bytes.
+    /// Records steps from here on, with room for this many bytes.
     pub(crate) fn record(&self, bytes: usize) {
         let mut guard = self.lock.lock();
         let Guarded { core, leaseholder, pwqs, posts, recorder, .. } = &mut *guard;
@@ -45,6 +45,7 @@ impl Pool {
     /// What has been recorded, if anything is.
     pub(crate) fn recording(&self) -> Option<Recording> {
         let guard = self.lock.lock();
-        guard.recorder.as_ref().map(|recorder| recorder.recording(&self.setup.name))
+        let recorder = guard.recorder.as_ref()?;
+        Some(Recording { transitions: self.transitions(), ..recorder.recording(&self.setup.name) })
     }
 }

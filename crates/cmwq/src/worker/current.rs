@@ -4,6 +4,7 @@
 
 use super::Runner;
 use crate::item::Header;
+use cmwq_core::id::WorkerId;
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 
@@ -49,13 +50,18 @@ pub(crate) fn on_engine_thread(engine: usize) -> bool {
     ENGINE.get() == engine
 }
 
+/// The worker that the calling thread is.
+pub(crate) fn current_worker() -> Option<WorkerId> {
+    // SAFETY: as in `with_runner`.
+    unsafe { CURRENT.get().cast::<Runner<'_>>().as_ref() }.map(|runner| runner.id)
+}
+
 /// What the calling thread is.
 #[cfg(feature = "bench")]
 pub(crate) fn who() -> crate::steps::Who {
     use crate::steps::Who;
-    // SAFETY: as in `with_runner`.
-    match unsafe { CURRENT.get().cast::<Runner<'_>>().as_ref() } {
-        Some(runner) => Who::Worker(runner.id),
+    match current_worker() {
+        Some(worker) => Who::Worker(worker),
         // A worker's thread comes to no step before it is a runner and after it has been one.
         None if ENGINE.get() != 0 => Who::Manager,
         None => Who::Other,

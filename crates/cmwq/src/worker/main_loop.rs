@@ -11,6 +11,7 @@ use super::wait::Patience;
 use crate::pool::{Hold, Linger, Pool};
 use crate::steps::Step;
 use cmwq_core::id::WorkerId;
+use cmwq_core::pool::record::Change;
 use cmwq_core::pool::{Event, Verdict};
 use cmwq_core::time::Span;
 use cmwq_ring::Wakened;
@@ -78,6 +79,7 @@ fn go_idle<'a>(runner: &Runner<'a>, mut hold: Hold<'a>) -> Option<Hold<'a>> {
     hold.set_now(super::clock::now());
     // K1 announce before idle: from the next step on somebody may be told to wake this worker.
     wake.announce();
+    runner.pool.note(|| Change::Announced(runner.id));
     hold.step(Event::GoIdle(runner.id));
     hold.release();
     runner.cell().stats.parks.bump();
@@ -90,6 +92,7 @@ fn go_idle<'a>(runner: &Runner<'a>, mut hold: Hold<'a>) -> Option<Hold<'a>> {
 /// marks and
 /// items to others, and one that is to watch leaves them to the worker it watches.
 fn woken<'a>(runner: &Runner<'a>) -> Option<Hold<'a>> {
+    runner.pool.note(|| Change::Resumed(runner.id));
     runner.pool.at(Step::Woken, None);
     let mut hold = runner.hold_now();
     hold.step(Event::Woken { worker: runner.id, progress: runner.pool.progress() });
@@ -112,12 +115,14 @@ fn watch<'a>(runner: &Runner<'a>, mut hold: Hold<'a>, mut interval: Span) -> Opt
     let wake = &runner.cell().wake;
     loop {
         wake.announce();
+        runner.pool.note(|| Change::Announced(runner.id));
         hold.release();
         runner.cell().stats.parks.bump();
         runner.pool.at(Step::Parking, None);
         if wake.park(Some(interval.to_duration()), cmwq_sys::clock::now) == Wakened::Called {
             return woken(runner);
         }
+        runner.pool.note(|| Change::Resumed(runner.id));
         runner.pool.at(Step::Woken, None);
         hold = runner.hold_now();
         let inbox = hold.inbox_has_items();

@@ -11,7 +11,9 @@ mod waits;
 pub use blocking::blocking;
 #[cfg(feature = "bench")]
 pub(crate) use current::who;
-pub(crate) use current::{current_item, current_queue, on_engine_thread, set_engine_thread, with_runner};
+pub(crate) use current::{
+    current_item, current_queue, current_worker, on_engine_thread, set_engine_thread, with_runner,
+};
 pub(crate) use main_loop::run;
 pub(crate) use runner::Runner;
 pub(crate) use wait::Patience;

@@ -1,10 +1,11 @@
 //! The file of recordings: one line of text that names the format, then words, the least significant byte first.
 
+use super::transition::Transition;
 use super::words::{Reader, Words};
 use core::fmt;
 
 /// The version of the format.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 const FORMAT: &str = "cmwq-recording";
 
@@ -19,6 +20,8 @@ pub struct Recording {
     pub snapshot: Vec<u64>,
     /// What followed.
     pub entries: Vec<u64>,
+    /// What threads did to the pool's lock-free words, the newest of it.
+    pub transitions: Vec<Transition>,
 }
 
 /// Why a file is no recording that can be read.
@@ -59,7 +62,7 @@ impl Words for String {
     }
 }
 
-super::fields!([] Recording { pool, forgotten, snapshot, entries });
+super::fields!([] Recording { pool, forgotten, snapshot, entries, transitions });
 
 /// The recordings of an engine's pools as one file.
 pub fn write(recordings: &Vec<Recording>) -> Vec<u8> {

@@ -6,12 +6,14 @@ mod recorder;
 mod replay;
 mod snapshot;
 mod tape;
+mod transition;
 mod words;
 
 pub use file::{FileError, Recording, SCHEMA, read, write};
 pub use recorder::Recorder;
 pub use replay::{Failed, Replay, Step};
 pub use tape::{Replayed, Taped};
+pub use transition::{Change, Thread, Transition};
 pub(crate) use words::fields;
 pub use words::{Reader, Words};
 

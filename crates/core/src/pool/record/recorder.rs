@@ -144,6 +144,7 @@ impl Recorder {
             forgotten: self.forgotten,
             snapshot: first.snapshot.clone(),
             entries,
+            transitions: Vec::new(),
         }
     }
 }

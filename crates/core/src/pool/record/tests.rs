@@ -68,8 +68,12 @@ fn every_changed_word_is_noticed() {
 fn other_files_are_told_apart() {
     assert_eq!(read(b""), Err(FileError::Format));
     assert_eq!(read(b"\x7fELF and so on"), Err(FileError::Format));
-    assert_eq!(read(b"cmwq-recording 2\n"), Err(FileError::Version("2".to_owned())));
-    assert_eq!(read(b"cmwq-recording 1\n12345678"), Err(FileError::Truncated));
+    for other in [SCHEMA - 1, SCHEMA + 1] {
+        let line = format!("cmwq-recording {other}\n");
+        assert_eq!(read(line.as_bytes()), Err(FileError::Version(other.to_string())));
+    }
+    let short = format!("cmwq-recording {SCHEMA}\n12345678");
+    assert_eq!(read(short.as_bytes()), Err(FileError::Truncated));
 }
 
 #[test]
