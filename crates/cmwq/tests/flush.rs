@@ -3,7 +3,7 @@
 
 mod support;
 
-use cmwq::{Engine, FlushError, Queue, Scope, Submit, WaitError, Work};
+use cmwq::{Engine, FlushError, Queue, Scope, Submit, WaitError, WaitPolicy, Work};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Barrier, OnceLock};
 use std::time::Duration;
@@ -241,6 +241,46 @@ fn fifteen_flushes_each_wait_for_what_was_before_them() {
             flusher.join().unwrap();
         }
     }
+}
+
+/// F8 newest first: in the order of phases, the end of each would wake all the flushers of later ones.
+#[test]
+fn a_flush_sleeps_through_the_ends_of_older_phases() {
+    let _watchdog = watchdog("a_flush_sleeps_through_the_ends_of_older_phases");
+    let engine = Engine::builder().name("sleeps").wait(WaitPolicy::Park).build().unwrap();
+    let queue = engine.queue("sleeps").build().unwrap();
+    let (mut gates, mut flushers) = (Vec::new(), Vec::new());
+    for _ in 0..15 {
+        gates.push(held(&queue));
+        let (tell, told) = std::sync::mpsc::channel();
+        let queue = queue.clone();
+        let flusher = std::thread::spawn(move || {
+            tell.send(this_thread()).unwrap();
+            let before = times_slept();
+            queue.flush().unwrap();
+            times_slept() - before
+        });
+        let thread = told.recv().unwrap();
+        until_asleep(&thread);
+        flushers.push((thread, flusher));
+    }
+    for (at, gate) in gates.into_iter().enumerate() {
+        gate.open();
+        until("it returns", || flushers[at].1.is_finished());
+        // Whoever was woken has gone back to sleep.
+        flushers[at + 1..].iter().for_each(|(thread, _)| until_asleep(thread));
+    }
+    for (_, flusher) in flushers {
+        let slept = flusher.join().unwrap();
+        assert!((1..=4).contains(&slept), "slept {slept} times");
+    }
+}
+
+/// How often this thread has gone to sleep by itself.
+fn times_slept() -> u64 {
+    let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+    line.and_then(|count| count.trim().parse().ok()).expect("Linux counts them")
 }
 
 #[test]

@@ -2,21 +2,21 @@
 
 use super::scenario::{Call, Scenario};
 use super::variant::{Property, Variant};
-use super::world::{At, Stage, World, is_at_most};
+use super::world::{Aim, At, Stage, World, is_at_most};
 use cmwq_core::queue::{ListWord, slot};
 
 impl At {
     /// The flush, if it has made its cut and waits.
     pub(super) fn cut_of(self) -> Option<usize> {
         match self {
-            At::Oldest { flush, .. } => Some(flush),
-            At::LookList { flush, closed, .. }
-            | At::ReadFirst { flush, closed, .. }
-            | At::ReadSecond { flush, closed, .. }
-            | At::FallAsleep { flush, closed, .. }
-            | At::Asleep { flush, closed, .. }
-            | At::Pass { flush, closed, .. }
-            | At::Clear { flush, closed, .. } => closed.then_some(flush),
+            At::Newest { flush, .. } | At::Oldest { flush, .. } => Some(flush),
+            At::LookList { flush, aim, .. }
+            | At::ReadFirst { flush, aim, .. }
+            | At::ReadSecond { flush, aim, .. }
+            | At::FallAsleep { flush, aim, .. }
+            | At::Asleep { flush, aim, .. }
+            | At::Pass { flush, aim, .. }
+            | At::Clear { flush, aim, .. } => (aim != Aim::Slot).then_some(flush),
             _ => None,
         }
     }
@@ -40,6 +40,7 @@ impl At {
         match self {
             At::ReadDone { target, .. }
             | At::Close { target, .. }
+            | At::Newest { target, .. }
             | At::Oldest { target, .. }
             | At::LookList { target, .. }
             | At::ReadFirst { target, .. }
@@ -82,32 +83,38 @@ impl World {
             At::Close { flush, target, list } => {
                 return Some(self.close(thread, call, (flush, target, list), variant));
             }
+            At::Newest { flush, target, phase, list } => {
+                let is_passed = self.done == phase || !is_at_most(self.done, phase);
+                if is_passed && variant != Variant::OutOfOrder {
+                    self.threads[thread].at = At::Oldest { flush, target, list };
+                    return Some("goes on from the oldest phase".to_owned());
+                }
+                let aim = Aim::Empty;
+                (format!("will see phase {phase} empty"), At::LookList { flush, target, phase, aim, list })
+            }
             At::Oldest { flush, target, list } => {
                 if !is_at_most(self.done, target) {
                     return Some(self.end_flush(thread, flush));
                 }
-                let phase = if variant == Variant::OutOfOrder { target } else { self.done };
-                (
-                    format!("will see phase {phase} empty"),
-                    At::LookList { flush, target, phase, closed: true, list },
-                )
+                let (phase, aim) = (self.done, Aim::Pass);
+                (format!("will pass phase {phase}"), At::LookList { flush, target, phase, aim, list })
             }
-            At::LookList { flush, target, phase, closed, list } => {
+            At::LookList { flush, target, phase, aim, list } => {
                 let is_known = variant == Variant::LookBeforeClose && phase == target;
                 let left = if is_known { list } else { self.listed(phase, scenario, variant) };
-                (format!("finds {left:#x} listed"), At::ReadFirst { flush, target, phase, closed, left })
+                (format!("finds {left:#x} listed"), At::ReadFirst { flush, target, phase, aim, left })
             }
-            At::Pass { flush, target, phase, closed } => self.pass(flush, target, (phase, closed), variant),
-            At::Clear { flush, target, phase, closed } => {
+            At::Pass { flush, target, phase, aim } => self.pass(flush, target, (phase, aim), variant),
+            At::Clear { flush, target, phase, aim } => {
                 self.lists[slot(phase)] = ListWord::default();
-                (format!("clears the list of phase {phase}"), again(flush, target, closed))
+                (format!("clears the list of phase {phase}"), again(flush, target, phase, aim))
             }
             at => self.look_at_pwq(at, variant)?,
         };
         if self.threads[thread].at != At::Idle || next != At::Idle {
             self.threads[thread].at = next;
         }
-        if let At::ReadSecond { flush, target: _, phase: _, closed: true, left: 0, first: _ } = next {
+        if let At::ReadSecond { flush, target: _, phase: _, aim: Aim::Pass, left: 0, first: _ } = next {
             return Some(self.end_flush(thread, flush));
         }
         Some(what)
@@ -135,11 +142,12 @@ impl World {
         }
         if self.done == target || variant == Variant::IdleIgnoresOlder {
             let phase = target;
-            let at = At::ReadSecond { flush, target, phase, closed: true, left: 0, first: 0 };
+            let at = At::ReadSecond { flush, target, phase, aim: Aim::Pass, left: 0, first: 0 };
             return (format!("finds nothing listed at phase {target}"), at);
         }
         let target = target.wrapping_sub(1);
-        (format!("finds nothing listed: waits up to phase {target}"), At::Oldest { flush, target, list: 0 })
+        let next = At::Newest { flush, target, phase: target, list: 0 };
+        (format!("finds nothing listed: waits up to phase {target}"), next)
     }
 
     fn close(
@@ -165,9 +173,9 @@ impl World {
             );
         }
         self.threads[thread].at = if is_closed {
-            At::Oldest { flush, target, list }
+            At::Newest { flush, target, phase: target, list }
         } else {
-            At::LookList { flush, target, phase: self.done, closed: false, list }
+            At::LookList { flush, target, phase: self.done, aim: Aim::Slot, list }
         };
         if is_closed {
             format!("finds phase {target} closed, or closes it")
@@ -180,27 +188,31 @@ impl World {
         &mut self,
         flush: usize,
         target: u32,
-        (phase, closed): (u32, bool),
+        (phase, aim): (u32, Aim),
         variant: Variant,
     ) -> (String, At) {
         if variant == Variant::OutOfOrder {
             // It waits for nothing else.
-            let at = At::ReadSecond { flush, target, phase, closed: true, left: 0, first: 0 };
+            let at = At::ReadSecond { flush, target, phase, aim: Aim::Pass, left: 0, first: 0 };
             return (format!("finds phase {phase} empty"), at);
         }
-        let is_passed = self.done == phase;
-        if is_passed {
+        let is_oldest = self.done == phase;
+        if aim == Aim::Empty && !(variant == Variant::PassesNewest && is_at_most(self.done, phase)) {
+            return (format!("finds phase {phase} empty"), again(flush, target, phase, aim));
+        }
+        let is_passing = is_oldest || aim == Aim::Empty;
+        if is_passing {
             self.done = phase.wrapping_add(1);
         }
         let next = if variant == Variant::ClearedLate {
-            At::Clear { flush, target, phase, closed }
+            At::Clear { flush, target, phase, aim }
         } else {
-            again(flush, target, closed)
+            again(flush, target, phase, aim)
         };
         (
             format!(
                 "finds phase {phase} empty: {}",
-                if is_passed { "passes it" } else { "passed by another" }
+                if is_passing { "passes it" } else { "passed by another" }
             ),
             next,
         )
@@ -210,48 +222,45 @@ impl World {
     fn look_at_pwq(&mut self, at: At, variant: Variant) -> Option<(String, At)> {
         let is_swapped = variant == Variant::ArrivalsFirst;
         Some(match at {
-            At::ReadFirst { flush, target, phase, closed, left } => {
+            At::ReadFirst { flush, target, phase, aim, left } => {
                 if left == 0 || !is_at_most(self.done, phase) {
-                    return Some(("has seen them all".to_owned(), At::Pass { flush, target, phase, closed }));
+                    return Some(("has seen them all".to_owned(), At::Pass { flush, target, phase, aim }));
                 }
                 let pwq = left.trailing_zeros() as usize;
                 let counts = if is_swapped { &self.arrived } else { &self.departed };
                 let first = counts[pwq][slot(phase)];
                 let what = if is_swapped { "arrivals" } else { "departures" };
-                (
-                    format!("reads {first} {what}"),
-                    At::ReadSecond { flush, target, phase, closed, left, first },
-                )
+                (format!("reads {first} {what}"), At::ReadSecond { flush, target, phase, aim, left, first })
             }
-            At::ReadSecond { flush, target, phase, closed, left, first } => {
+            At::ReadSecond { flush, target, phase, aim, left, first } => {
                 let pwq = left.trailing_zeros() as usize;
                 let counts = if is_swapped { &self.departed } else { &self.arrived };
                 let second = counts[pwq][slot(phase)];
                 if first == second {
                     let left = left & (left - 1);
-                    (format!("reads {second}: empty"), At::ReadFirst { flush, target, phase, closed, left })
+                    (format!("reads {second}: empty"), At::ReadFirst { flush, target, phase, aim, left })
                 } else {
                     let seen = if is_swapped { second } else { first };
                     (
                         format!("reads {second}: not empty"),
-                        At::FallAsleep { flush, target, phase, closed, left, seen },
+                        At::FallAsleep { flush, target, phase, aim, left, seen },
                     )
                 }
             }
-            At::FallAsleep { flush, target, phase, closed, left, seen } => {
+            At::FallAsleep { flush, target, phase, aim, left, seen } => {
                 let pwq = left.trailing_zeros() as usize;
                 let now = self.departed[pwq][slot(phase)];
                 let seen = if variant == Variant::SleepsOnNewValue { now } else { seen };
                 if !is_at_most(self.done, phase) {
-                    return Some(("finds it passed".to_owned(), again(flush, target, closed)));
+                    return Some(("finds it passed".to_owned(), again(flush, target, phase, aim)));
                 }
-                ("falls asleep".to_owned(), At::Asleep { flush, target, phase, closed, left, seen })
+                ("falls asleep".to_owned(), At::Asleep { flush, target, phase, aim, left, seen })
             }
-            At::Asleep { flush, target, phase, closed, left, seen } => {
+            At::Asleep { flush, target, phase, aim, left, seen } => {
                 if self.departed[left.trailing_zeros() as usize][slot(phase)] == seen {
                     return None;
                 }
-                ("wakes".to_owned(), At::ReadFirst { flush, target, phase, closed, left })
+                ("wakes".to_owned(), At::ReadFirst { flush, target, phase, aim, left })
             }
             _ => return None,
         })
@@ -270,7 +279,11 @@ impl World {
     }
 }
 
-/// What a flush does when it has passed a phase: goes on, or tries to close again.
-fn again(flush: usize, target: u32, closed: bool) -> At {
-    if closed { At::Oldest { flush, target, list: 0 } } else { At::Close { flush, target, list: 0 } }
+/// What a flush does when it has seen a phase empty: goes on, or tries to close again.
+fn again(flush: usize, target: u32, phase: u32, aim: Aim) -> At {
+    match aim {
+        Aim::Slot => At::Close { flush, target, list: 0 },
+        Aim::Empty => At::Newest { flush, target, phase: phase.wrapping_sub(1), list: 0 },
+        Aim::Pass => At::Oldest { flush, target, list: 0 },
+    }
 }

@@ -77,6 +77,8 @@ variants! {
     IdleIgnoresOlder = "idle-ignores-older",
     /// Broken: a flush waits for its own phase alone.
     OutOfOrder = "out-of-order",
+    /// Broken: a flush passes the newest phase once that is empty, and the older ones with it.
+    PassesNewest = "passes-newest",
     /// Broken: two slots, so that one cut is outstanding.
     TwoSlots = "two-slots",
     /// Broken: a cancelled item does not depart.

@@ -26,6 +26,17 @@ pub(super) struct ItemState {
     pub(super) strange: u8,
 }
 
+/// What a flush looks at a phase for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Aim {
+    /// It has not made its cut, for want of a slot: the oldest phase must end.
+    Slot,
+    /// It waits for the phases up to its own, the newest first.
+    Empty,
+    /// All of them have been empty: it moves `done` on, phase by phase.
+    Pass,
+}
+
 /// Where a thread is in its call. The fields are its locals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum At {
@@ -80,6 +91,12 @@ pub(super) enum At {
         target: u32,
         list: u32,
     },
+    Newest {
+        flush: usize,
+        target: u32,
+        phase: u32,
+        list: u32,
+    },
     Oldest {
         flush: usize,
         target: u32,
@@ -89,21 +106,21 @@ pub(super) enum At {
         flush: usize,
         target: u32,
         phase: u32,
-        closed: bool,
+        aim: Aim,
         list: u32,
     },
     ReadFirst {
         flush: usize,
         target: u32,
         phase: u32,
-        closed: bool,
+        aim: Aim,
         left: u32,
     },
     ReadSecond {
         flush: usize,
         target: u32,
         phase: u32,
-        closed: bool,
+        aim: Aim,
         left: u32,
         first: u8,
     },
@@ -111,7 +128,7 @@ pub(super) enum At {
         flush: usize,
         target: u32,
         phase: u32,
-        closed: bool,
+        aim: Aim,
         left: u32,
         seen: u8,
     },
@@ -119,7 +136,7 @@ pub(super) enum At {
         flush: usize,
         target: u32,
         phase: u32,
-        closed: bool,
+        aim: Aim,
         left: u32,
         seen: u8,
     },
@@ -127,13 +144,13 @@ pub(super) enum At {
         flush: usize,
         target: u32,
         phase: u32,
-        closed: bool,
+        aim: Aim,
     },
     Clear {
         flush: usize,
         target: u32,
         phase: u32,
-        closed: bool,
+        aim: Aim,
     },
 }
 

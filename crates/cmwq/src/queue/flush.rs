@@ -158,7 +158,18 @@ impl QueueInner {
 
     /// Sees that all phases up to `target`, which is closed, are empty. `ensure` waits for one joint, or
     /// answers `false` where it is not empty.
+    ///
+    /// The newest comes first (F8 newest first): of the flushes under way, each with a phase of its own, each sleeps
+    /// where nobody else does, and by its wake-up the older phases have mostly ended. In the order of phases all of
+    /// them would sleep for the oldest, and be woken together at the end of each.
     pub(super) fn settle(&self, target: u32, mut ensure: impl FnMut(&Joint, u32) -> bool) -> bool {
+        let mut phase = target;
+        while self.done() != phase && is_at_most(self.done(), phase) {
+            if !self.see_empty(phase, &mut ensure) {
+                return false;
+            }
+            phase = phase.wrapping_sub(1);
+        }
         loop {
             let oldest = self.done();
             if !is_at_most(oldest, target) {
@@ -177,18 +188,22 @@ impl QueueInner {
         self.done.load(Ordering::Acquire)
     }
 
-    /// Sees that a closed phase is empty, then moves `done` past it.
-    pub(super) fn settle_phase(&self, phase: u32, mut ensure: impl FnMut(&Joint, u32) -> bool) -> bool {
-        let visit = |at: usize| {
-            let joint = &self.joints[at];
-            !is_at_most(self.done(), phase) || self.is_empty(joint, phase) || ensure(joint, phase)
-        };
-        if !self.listing.visit(phase, visit) {
+    /// Sees that a closed phase is empty, then moves `done` past it if it is the oldest.
+    pub(super) fn settle_phase(&self, phase: u32, ensure: impl FnMut(&Joint, u32) -> bool) -> bool {
+        if !self.see_empty(phase, ensure) {
             return false;
         }
         // Ordering: release publishes what the looks acquired; a failure means another flush has done it.
         let _ = self.done.compare_exchange(phase, phase.wrapping_add(1), Ordering::AcqRel, Ordering::Acquire);
         true
+    }
+
+    /// Sees that a closed phase is empty, or has been passed.
+    fn see_empty(&self, phase: u32, mut ensure: impl FnMut(&Joint, u32) -> bool) -> bool {
+        self.listing.visit(phase, |at: usize| {
+            let joint = &self.joints[at];
+            !is_at_most(self.done(), phase) || self.is_empty(joint, phase) || ensure(joint, phase)
+        })
     }
 
     fn wait_joint(&self, joint: &Joint, phase: u32, deadline: Option<Tick>) -> bool {
