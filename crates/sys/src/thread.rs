@@ -45,3 +45,20 @@ pub fn sleep_exactly() {
         unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
     }
 }
+
+/// Puts the calling thread under SCHED_FIFO with this priority, or back under the normal policy with 0. Threads that it
+/// creates inherit the policy. Never blocks.
+///
+/// # Errors
+/// The system's: mostly that it is not permitted.
+pub fn set_fifo(priority: u8) -> io::Result<()> {
+    let policy = if priority == 0 { libc::SCHED_OTHER } else { libc::SCHED_FIFO };
+    // SAFETY: a structure of integers, for which zeros are valid.
+    let mut parameter: libc::sched_param = unsafe { std::mem::zeroed() };
+    parameter.sched_priority = priority.into();
+    // SAFETY: the parameter is valid for the call; 0 is the calling thread.
+    match unsafe { libc::sched_setscheduler(0, policy, &parameter) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}

@@ -52,6 +52,12 @@ enum Bench {
         /// The cell.
         cell: String,
     },
+    /// One cell of `ring --rt`, in this process.
+    #[command(hide = true)]
+    RingRtCell {
+        /// The cell.
+        cell: String,
+    },
     /// One row of `timer`, in this process.
     #[command(hide = true)]
     TimerCell {
@@ -71,6 +77,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         Bench::QueueCell { cell } => queue::answer(cell),
         Bench::Ring(arguments) => ring::run(arguments),
         Bench::RingCell { cell } => ring::answer(cell),
+        Bench::RingRtCell { cell } => ring::answer_rt(cell),
         Bench::Timer(arguments) => timer::run(arguments),
         Bench::TimerCell { cell } => timer::answer(cell),
     }

@@ -19,6 +19,18 @@ pub(crate) struct Arguments {
     /// Messages of each producer; without it each cell runs for a fraction of a second
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub(super) items: Option<u64>,
+    /// Instead of throughput, measure how late a real-time message is that is posted beside threads of low priority,
+    /// which bursts of a high one stop in their posts; for four rules of who wakes the receiver (`cmwq`, `credit`,
+    /// `helped-futex`, `msg-ring`). Where SCHED_FIFO is not permitted it says so, and measures throughput
+    #[arg(long)]
+    pub(super) rt: bool,
+    /// With --rt: messages of the real-time sender, one each 500 us, in a row; shared among the runs
+    #[arg(long, value_name = "N", default_value_t = 30_000,
+          value_parser = clap::value_parser!(u64).range(100..=10_000_000))]
+    pub(super) rt_messages: u64,
+    /// With --rt: how long a low poster's step from taking on a wake-up to issuing it is stretched, besides not at all
+    #[arg(long, value_name = "US", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(super) window_us: u64,
     /// Fresh processes for each row
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) runs: u32,

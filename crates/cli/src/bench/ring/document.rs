@@ -29,7 +29,14 @@ The JSON document holds
            null); and runs
   skipped  shapes that are not to be had here, and why
   failed   cells that could not be measured
-  judged   figures, bounds and whether they hold, with --judge";
+  judged   figures, bounds and whether they hold, with --judge
+
+With --rt the document is \"cmwq-bench-ring-rt/1\": machine, runs, skipped, failed and judged as above, and
+  rows     rule, window_us (by how much low posters' step between taking on a wake-up and issuing it
+           is stretched; not to be had of msg-ring), messages, late_100us, late_1ms, attributed (of
+           the late ones: their posts issued no wake-up, and one low poster's post spans the delay),
+           p999_us (median of the runs), max_us, lost
+credit is the positive control: with the stretched window it must show more than 100 attributed.";
 
 /// What is written, in this order.
 #[derive(Serialize)]

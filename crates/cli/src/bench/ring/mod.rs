@@ -6,12 +6,14 @@ mod document;
 mod drive;
 mod judge;
 mod plan;
+mod rt;
 mod systems;
 mod table;
 
 use std::time::Duration;
 
 pub(crate) use args::Arguments;
+pub(crate) use rt::answer as answer_rt;
 
 use super::child;
 use super::machine::Machine;
@@ -33,6 +35,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let topology = source.read()?;
     let target = output::json_target(arguments.json.as_deref())?;
     let mut machine = Machine::look(&source, &topology);
+    if arguments.rt {
+        match rt::permitted() {
+            Ok(()) => return rt::run(arguments, machine, target.as_ref()),
+            Err(why) => eprintln!("skipped: the real-time part: {why}"),
+        }
+    }
     let plan = Plan::new(arguments);
     let outcome = measure_all(&plan);
     machine.look_again(&topology);

@@ -69,7 +69,7 @@ impl System for CompletionRing {
     }
 }
 
-impl Post for Poster<u64, CountingBell> {
+impl<B: Bell> Post for Poster<u64, B> {
     #[inline]
     fn post(&mut self, message: u64, is_lazy: bool) -> bool {
         match is_lazy {
@@ -79,7 +79,7 @@ impl Post for Poster<u64, CountingBell> {
     }
 }
 
-impl Receive for Receiver<u64, CountingBell> {
+impl<B: Bell> Receive for Receiver<u64, B> {
     fn wait(&mut self, need: u32) {
         let _ = Receiver::wait(self, need, || None);
     }
