@@ -5,6 +5,7 @@ use cmwq_sys::eventfd::EventFd;
 use cmwq_sys::futex::LinuxFutex;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -43,8 +44,11 @@ impl Bell for RingBell {
             Rester::Thread => Bell::ring(&self.eventfd, rester),
             // The lock has been released when the waker is called.
             Rester::Task => {
-                if let Some(waker) = self.replace(None) {
-                    waker.wake();
+                let Some(waker) = self.replace(None) else { return };
+                // Its message is posted: the poster must not be told otherwise by somebody else's panic.
+                if let Err(panic) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
+                    // What it carries could panic again when dropped.
+                    std::mem::forget(panic);
                 }
             }
         }
@@ -56,5 +60,28 @@ impl Bell for RingBell {
 
     fn clear(&self) {
         self.eventfd.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::task::Wake;
+
+    struct Panics;
+
+    impl Wake for Panics {
+        fn wake(self: Arc<Self>) {
+            panic!("a waker that panics, as the test wants it");
+        }
+    }
+
+    #[test]
+    fn a_panicking_waker_does_not_unwind_into_the_poster() {
+        let bell = RingBell::new().expect("a descriptor");
+        bell.leave(&Waker::from(Arc::new(Panics)));
+        bell.ring(Rester::Task);
+        assert!(bell.replace(None).is_none(), "the waker was called once, and is gone");
     }
 }
