@@ -5,12 +5,14 @@ use std::process::ExitCode;
 
 mod figures;
 mod mutants;
+mod path;
 mod tidy;
 
 const USAGE: &str = "\
 usage: cargo xtask tidy            check the house rules; one line per finding
        cargo xtask figures FILE    check that FILE holds the JSON of a benchmark run
        cargo xtask mutants [ID..]  break our code on purpose; each broken variant must be noticed
+       cargo xtask path            what counting submissions adds to an item's path; needs valgrind
 
 exit: 0 clean, 1 findings, 2 usage or nothing could be checked";
 
@@ -21,6 +23,7 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["figures", file] => figures::run(file),
         ["mutants", ids @ ..] => mutants::run(ids),
+        ["path"] => path::run(),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;

@@ -53,7 +53,7 @@ pub use listing::Listing;
 pub use lock::{Lock, LockGuard};
 pub use mail_cell::{Mail, MailCell};
 pub use node_cell::{Counted, NodeCell};
-pub use queue_cell::{Arrivals, Departures, QueueCell};
+pub use queue_cell::{Arrivals, COUNTED, Departures, QueueCell};
 pub use room_cell::RoomCell;
 pub use wake_cell::{FutexSleep, Sleep, WakeCell, Waked, Wakened};
 pub use work_cell::WorkCell;

@@ -51,15 +51,19 @@ impl QueueCell {
     }
 }
 
+/// Whether submissions are counted for flushes. Not under `--cfg cmwq_uncounted`: that build is for measuring what the
+/// counting costs, and its flushes, drains and drops wait for nothing.
+pub const COUNTED: bool = cfg!(not(cmwq_uncounted));
+
 /// Counts of arrivals, one per phase slot, of one CPU. Written by the threads that submit there.
 #[derive(Debug)]
 pub struct Arrivals {
     counts: [AtomicU32; PHASE_SLOTS],
-    /// The stamp of the phase at which its pwq was last listed from here.
+    /// The queue word at which its pwq was last listed from here.
     listed: AtomicU64,
 }
 
-/// No phase has this stamp.
+/// No queue word: its drains never reach the last number.
 const NEVER: u64 = u64::MAX;
 
 impl Default for Arrivals {
@@ -69,18 +73,18 @@ impl Default for Arrivals {
 }
 
 impl Arrivals {
-    /// Whether the pwq that is submitted to from here is listed at the word's phase already. Never blocks.
+    /// Whether the pwq that is submitted to from here is known to be listed at the word's phase. Never blocks.
     #[inline]
     pub fn is_listed(&self, word: QueueWord) -> bool {
         // Ordering: acquire pairs with `set_listed`: who relies on the listing sees the word as new as the lister
         // saw it. Without it a close that missed the listing could be missed as well.
-        self.listed.load(Ordering::Acquire) == word.stamp()
+        self.listed.load(Ordering::Acquire) == word.bits()
     }
 
     /// Notes that the pwq is listed at the word's phase. Never blocks.
     pub fn set_listed(&self, word: QueueWord) {
         // Ordering: release publishes the listing, and what the lister saw of the queue word.
-        self.listed.store(word.stamp(), Ordering::Release);
+        self.listed.store(word.bits(), Ordering::Release);
     }
 
     /// A submission arrives at a phase. It must look at the queue word again afterwards. Never blocks.

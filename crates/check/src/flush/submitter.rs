@@ -149,12 +149,12 @@ impl World {
         Some(match at {
             At::Stamped { item, word } => {
                 let stamp = &mut self.stamps[scenario.items[item].pwq];
-                if *stamp == word.stamp() {
+                if *stamp == word.bits() {
                     self.set(who, after(item, word));
                     return Some("finds its leaf stamped".to_owned());
                 }
                 if variant == Variant::TagFirst {
-                    *stamp = word.stamp();
+                    *stamp = word.bits();
                 }
                 self.set(who, At::ReadList { item, word });
                 "finds its leaf not stamped".to_owned()
@@ -194,7 +194,7 @@ impl World {
                 format!("enters pwq {pwq} in the list of phase {phase}")
             }
             At::Stamp { item, word } => {
-                self.stamps[scenario.items[item].pwq] = word.stamp();
+                self.stamps[scenario.items[item].pwq] = word.bits();
                 self.set(who, after(item, word));
                 format!("stamps its leaf with phase {}", word.phase())
             }

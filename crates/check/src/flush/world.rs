@@ -180,7 +180,7 @@ pub(super) struct World {
     pub(super) word: QueueWord,
     pub(super) done: u32,
     pub(super) lists: [ListWord; PHASE_SLOTS],
-    /// Of each leaf: the stamp at which its pwq was last listed.
+    /// Of each leaf: the queue word at which its pwq was last listed.
     pub(super) stamps: Vec<u64>,
     pub(super) arrived: Vec<Counts>,
     pub(super) departed: Vec<Counts>,

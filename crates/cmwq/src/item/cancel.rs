@@ -220,7 +220,7 @@ impl Delayed {
     pub(crate) fn submit(self) {
         let Delayed { work, queue, to, place } = self;
         // SAFETY: T1 off the wheel owns: the instance is ours, and `work` is its reference.
-        match unsafe { queue.submit_claimed(to, work.header(), place) } {
+        match unsafe { queue.submit_claimed(&to, work.header(), place) } {
             Ok(()) => work.into_pending(),
             Err(refusal) => {
                 work.end_pending();

@@ -5,7 +5,7 @@ use super::node::{self, Membership, Node};
 use crate::item::{Header, wake};
 use crate::stats::Counter;
 use cmwq_core::id::PwqId;
-use cmwq_ring::{CacheLine, Departures, Futex, Lock, MailCell, RoomCell};
+use cmwq_ring::{COUNTED, CacheLine, Departures, Futex, Lock, MailCell, RoomCell};
 use cmwq_sys::futex::LinuxFutex;
 use std::cell::UnsafeCell;
 use std::ptr::NonNull;
@@ -174,7 +174,7 @@ impl Pwq {
     /// pool's lock: wakers are user code.
     #[inline]
     pub(crate) fn depart(&self, slot: usize, count: u32) {
-        if self.departures.depart(slot, count) {
+        if COUNTED && self.departures.depart(slot, count) {
             self.wake_flushes(slot);
         }
     }

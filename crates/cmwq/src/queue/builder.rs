@@ -7,9 +7,10 @@ use crate::engine::{BuildError, Engine};
 use crate::pool::{JoinLimit, PoolKey, Shape};
 use cmwq_core::pwq::min_active_default;
 use cmwq_ring::sync::{AtomicU32, AtomicU64, Ordering};
-use cmwq_ring::{CacheLine, Listing, RoomCell};
+use cmwq_ring::{Arrivals, CacheLine, Listing, RoomCell};
 use cmwq_sys::topology::{CpuId, Pod, Scope};
 use std::collections::HashMap;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// A number for a queue, from 1. Unique in the process: an item of one engine may use the queues of another.
@@ -148,8 +149,8 @@ impl QueueBuilder {
         let (limits, joins) = Limits::new(self.kind, max, min, pods, apart);
         let joints = self.joints(id, pods, joins, room.as_ref());
         limits.set_members(&joints);
-        let slots = self.slots(&joints);
         let arrivals = (0..shared.topology.cpus().len()).map(|_| CacheLine::default()).collect();
+        let slots = self.slots(&joints, &arrivals);
         let inner = Arc::new(QueueInner {
             id,
             name,
@@ -201,7 +202,7 @@ impl QueueBuilder {
     }
 
     /// Every CPU number up to the last usable one, mapped to a pwq and a leaf.
-    fn slots(&self, joints: &[Joint]) -> Box<[Slot]> {
+    fn slots(&self, joints: &[Joint], arrivals: &Arc<[CacheLine<Arrivals>]>) -> Box<[Slot]> {
         let cpus = self.engine.owner.shared.topology.cpus();
         let by_leaf: HashMap<u32, usize> = joints
             .iter()
@@ -215,11 +216,10 @@ impl QueueBuilder {
                 let usable = cpus.contains(CpuId(cpu));
                 let leaf = if usable { usable_before } else { cpu % cpus.len() as u32 };
                 usable_before += u32::from(usable);
-                {
-                    let at = by_leaf[&leaf];
-                    let Joint { pwq, pool, .. } = &joints[at];
-                    Slot { pwq: *pwq, cpu: cpu as u8, joint: at as u32, near: pool.near, leaf, usable }
-                }
+                let at = by_leaf[&leaf];
+                let Joint { pwq, pool, .. } = &joints[at];
+                let leaf = NonNull::from(&*arrivals[leaf as usize]);
+                Slot { pwq: *pwq, cpu: cpu as u8, joint: at as u32, near: pool.near, leaf, usable }
             })
             .collect()
     }

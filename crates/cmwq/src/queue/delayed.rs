@@ -85,7 +85,7 @@ impl Queue {
         &self.owner.inner
     }
 
-    fn delay(&self, to: Slot, work: &Work, delay: Duration, place: &'static Location<'static>) -> Submit {
+    fn delay(&self, to: &Slot, work: &Work, delay: Duration, place: &'static Location<'static>) -> Submit {
         let inner = self.inner();
         if delay.is_zero() {
             return inner.submit_work(to, work, place);
@@ -116,7 +116,7 @@ impl QueueInner {
     fn modify(
         &self,
         this: &Arc<QueueInner>,
-        to: Slot,
+        to: &Slot,
         work: &Work,
         delay: Duration,
         place: &'static Location<'static>,
@@ -151,7 +151,7 @@ impl QueueInner {
     fn arm(
         &self,
         this: &Arc<QueueInner>,
-        to: Slot,
+        to: &Slot,
         work: &Work,
         at: Tick,
         place: &'static Location<'static>,
@@ -161,7 +161,7 @@ impl QueueInner {
         // SAFETY: W1 one claimer: the instance is ours, with its reference.
         let pending = unsafe { Work::from_pending(work.header()) };
         self.note_delayed();
-        let delayed = Delayed { work: pending, queue: Arc::clone(this), to, place };
+        let delayed = Delayed { work: pending, queue: Arc::clone(this), to: *to, place };
         // Under the lock of the arming: whoever comes for the item finds the key of the timer it is on.
         let mut arming = work.arming().lock();
         let key = engine.timers.arm(at, delayed);

@@ -19,8 +19,8 @@ pub(crate) struct Slot {
     pub(crate) joint: u32,
     /// Where the workers of its pool are seen.
     pub(crate) near: Near,
-    /// The arrival counts of that CPU.
-    pub(crate) leaf: u32,
+    /// The arrival counts of that CPU, in the queue's `arrivals`.
+    pub(crate) leaf: NonNull<Arrivals>,
     /// Whether the engine uses this CPU (others are mapped onto one that it does).
     pub(crate) usable: bool,
 }
@@ -43,7 +43,7 @@ pub(crate) struct QueueInner {
     /// W: phases below it are known to be empty.
     pub(crate) done: AtomicU32,
     /// W: one a CPU.
-    pub(crate) arrivals: Box<[CacheLine<Arrivals>]>,
+    pub(crate) arrivals: Arc<[CacheLine<Arrivals>]>,
     /// W: which of `joints` have been used in a phase.
     pub(crate) listing: Listing,
     /// I: by CPU number.
@@ -59,7 +59,8 @@ pub(crate) struct QueueInner {
     pub(crate) engine: Weak<Shared>,
 }
 
-// SAFETY: pwq addresses point into pools that `joints` keeps alive; the rest is immutable or atomics.
+// SAFETY: pwq addresses point into pools that `joints` keeps alive, leaf addresses into `arrivals`; the rest is
+// immutable or atomics.
 unsafe impl Send for QueueInner {}
 // SAFETY: as above.
 unsafe impl Sync for QueueInner {}
@@ -67,14 +68,14 @@ unsafe impl Sync for QueueInner {}
 impl QueueInner {
     /// The slot of the CPU the caller runs on.
     #[inline]
-    pub(crate) fn here(&self) -> Slot {
+    pub(crate) fn here(&self) -> &Slot {
         let cpu = current_cpu() as usize;
-        if cpu < self.slots.len() { self.slots[cpu] } else { self.slots[cpu % self.slots.len()] }
+        if cpu < self.slots.len() { &self.slots[cpu] } else { &self.slots[cpu % self.slots.len()] }
     }
 
     /// The slot of a CPU, if the engine uses it.
-    pub(crate) fn slot_of(&self, cpu: u32) -> Option<Slot> {
-        self.slots.get(cpu as usize).copied().filter(|slot| slot.usable)
+    pub(crate) fn slot_of(&self, cpu: u32) -> Option<&Slot> {
+        self.slots.get(cpu as usize).filter(|slot| slot.usable)
     }
 
     /// Whether the calling thread is inside an item of this queue.

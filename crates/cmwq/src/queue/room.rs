@@ -158,24 +158,27 @@ impl QueueInner {
     /// A submission of an item that others know, in the room that there is.
     #[inline]
     pub(super) fn with_room(&self, item: NonNull<Header>, submit: impl FnOnce() -> Submit) -> Submit {
-        if self.room.is_none() { submit() } else { self.with_limited_room(item, submit) }
-    }
-
-    fn with_limited_room(&self, item: NonNull<Header>, submit: impl FnOnce() -> Submit) -> Submit {
-        if self.take_room().is_err() {
-            // SAFETY: the submitter keeps the item alive.
-            let word = &unsafe { item.as_ref() }.word;
-            // What is pending needs no room, and its run sees what was stored before (W2 refusal writes).
-            return if word.confirm_pending() {
-                Submit::AlreadyPending
-            } else {
-                Submit::Refused(Refusal::Full)
-            };
+        if self.room.is_some()
+            && let Some(answer) = self.find_no_room(item)
+        {
+            return answer;
         }
         let answer = submit();
-        if answer != Submit::Queued {
+        if self.room.is_some() && answer != Submit::Queued {
             self.leave_room();
         }
         answer
+    }
+
+    /// Takes room, or answers the submission.
+    fn find_no_room(&self, item: NonNull<Header>) -> Option<Submit> {
+        if self.take_room().is_ok() {
+            return None;
+        }
+        // SAFETY: the submitter keeps the item alive.
+        let word = &unsafe { item.as_ref() }.word;
+        // What is pending needs no room, and its run sees what was stored before (W2 refusal writes).
+        let is_pending = word.confirm_pending();
+        Some(if is_pending { Submit::AlreadyPending } else { Submit::Refused(Refusal::Full) })
     }
 }

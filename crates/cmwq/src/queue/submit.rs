@@ -8,8 +8,9 @@ use super::Queue;
 use super::inner::{QueueInner, Slot};
 use crate::item::{Header, Work};
 use crate::worker::{current_item, current_queue};
-use cmwq_core::queue::{Admit, slot};
+use cmwq_core::queue::{Admit, QueueWord, slot};
 use cmwq_core::work::{HandOver, Submit as Claim};
+use cmwq_ring::{Arrivals, COUNTED};
 use cmwq_sys::topology::CpuId;
 use std::fmt;
 use std::panic::Location;
@@ -108,7 +109,7 @@ impl Queue {
         }
     }
 
-    fn slot_in_node(&self, node: u32) -> Option<Slot> {
+    fn slot_in_node(&self, node: u32) -> Option<&Slot> {
         let nodes = self.engine().topology().nodes();
         let cpus = &nodes.iter().find(|n| n.id.0 == node)?.cpus;
         let here = cmwq_sys::affinity::current_cpu();
@@ -128,7 +129,7 @@ pub(super) fn refusal_of(claim: Claim) -> Submit {
 
 impl QueueInner {
     #[inline]
-    pub(super) fn submit_work(&self, to: Slot, work: &Work, place: &'static Location<'static>) -> Submit {
+    pub(super) fn submit_work(&self, to: &Slot, work: &Work, place: &'static Location<'static>) -> Submit {
         let item = work.header();
         // SAFETY: the handle's reference keeps the item alive during the call.
         unsafe { self.submit(to, item, place) }
@@ -139,7 +140,7 @@ impl QueueInner {
     #[inline]
     pub(crate) unsafe fn submit(
         &self,
-        to: Slot,
+        to: &Slot,
         item: NonNull<Header>,
         place: &'static Location<'static>,
     ) -> Submit {
@@ -152,7 +153,7 @@ impl QueueInner {
     #[inline]
     unsafe fn submit_in_room(
         &self,
-        to: Slot,
+        to: &Slot,
         item: NonNull<Header>,
         place: &'static Location<'static>,
     ) -> Submit {
@@ -184,7 +185,7 @@ impl QueueInner {
     /// W1 one claimer: the caller owns the item, which is linked nowhere. W5 pending keeps alive: a reference goes
     /// with it.
     #[inline]
-    unsafe fn push(&self, to: Slot, item: NonNull<Header>, header: &Header, is_running: bool) {
+    unsafe fn push(&self, to: &Slot, item: NonNull<Header>, header: &Header, is_running: bool) {
         if is_running {
             if self.is_ordered() && header.ran_at.get() == Some(to.pwq) {
                 // O1 order excludes: it runs in this very queue, which starts nothing before that run is reported.
@@ -204,7 +205,7 @@ impl QueueInner {
     /// reference, unless refused.
     pub(crate) unsafe fn submit_claimed(
         &self,
-        to: Slot,
+        to: &Slot,
         item: NonNull<Header>,
         place: &'static Location<'static>,
     ) -> Result<(), Refusal> {
@@ -229,7 +230,7 @@ impl QueueInner {
     #[cfg(feature = "bench")]
     pub(crate) unsafe fn submit_owned(
         &self,
-        to: Slot,
+        to: &Slot,
         item: NonNull<Header>,
         place: &'static Location<'static>,
     ) -> Submit {
@@ -242,7 +243,7 @@ impl QueueInner {
     #[cfg(feature = "bench")]
     unsafe fn submit_owned_in_room(
         &self,
-        to: Slot,
+        to: &Slot,
         item: NonNull<Header>,
         place: &'static Location<'static>,
     ) -> Submit {
@@ -269,7 +270,7 @@ impl QueueInner {
     /// The caller gives away a reference and exclusive ownership, unless refused.
     pub(crate) unsafe fn submit_new(
         &self,
-        to: Slot,
+        to: &Slot,
         item: NonNull<Header>,
         place: &'static Location<'static>,
     ) -> Result<(), Refusal> {
@@ -283,7 +284,7 @@ impl QueueInner {
     }
 
     #[inline]
-    fn address(&self, to: Slot, phase: u32, header: &Header, place: &'static Location<'static>) {
+    fn address(&self, to: &Slot, phase: u32, header: &Header, place: &'static Location<'static>) {
         header.pwq.set(Some(to.pwq));
         header.slot.set(slot(phase) as u8);
         header.cpu.set(to.cpu);
@@ -292,23 +293,51 @@ impl QueueInner {
     }
 
     #[inline]
-    pub(crate) fn pwq(&self, to: Slot) -> &crate::pool::Pwq {
+    pub(crate) fn pwq(&self, to: &Slot) -> &crate::pool::Pwq {
         // SAFETY: `joints` keeps the pool alive, which owns the pwq.
         unsafe { to.pwq.as_ref() }
     }
 
     /// Step P1. Answers the phase the arrival is confirmed at (F1 arrival first).
     #[inline]
-    pub(crate) fn arrive(&self, to: Slot, item: Option<NonNull<Header>>) -> Result<u32, Refusal> {
+    pub(crate) fn arrive(&self, to: &Slot, item: Option<NonNull<Header>>) -> Result<u32, Refusal> {
         // The push will need the inbox's line; it may travel while the arrival waits for the caller's own stores.
         self.pwq(to).pool().expect_push();
-        let leaf = &self.arrivals[to.leaf as usize];
-        let mut word = self.word.read();
+        let word = self.word.read();
+        if !word.is_open() {
+            return self.arrive_chained(to, item, word);
+        }
+        if !COUNTED {
+            return Ok(word.phase());
+        }
+        let leaf = self.leaf(to);
+        leaf.arrive(word.phase());
+        if leaf.is_listed(word) && self.word.read() == word {
+            return Ok(word.phase());
+        }
+        self.confirm(to, item, word)
+    }
+
+    #[cold]
+    fn arrive_chained(
+        &self,
+        to: &Slot,
+        item: Option<NonNull<Header>>,
+        word: QueueWord,
+    ) -> Result<u32, Refusal> {
+        self.admit_chained(word.admits(), item)?;
+        if !COUNTED {
+            return Ok(word.phase());
+        }
+        self.leaf(to).arrive(word.phase());
+        self.confirm(to, item, word)
+    }
+
+    /// Confirms an arrival that has been counted at the word's phase, or makes another and confirms that.
+    #[cold]
+    fn confirm(&self, to: &Slot, item: Option<NonNull<Header>>, mut word: QueueWord) -> Result<u32, Refusal> {
+        let leaf = self.leaf(to);
         loop {
-            if word.admits() != Admit::Open {
-                self.admit_chained(word.admits(), item)?;
-            }
-            leaf.arrive(word.phase());
             // F5 listed before confirmed.
             if !leaf.is_listed(word) && self.listing.list(to.joint as usize, word.phase(), &self.word) {
                 leaf.set_listed(word);
@@ -319,7 +348,15 @@ impl QueueInner {
             }
             self.pwq(to).depart(slot(word.phase()), 1);
             word = again;
+            self.admit_chained(word.admits(), item)?;
+            leaf.arrive(word.phase());
         }
+    }
+
+    #[inline]
+    fn leaf(&self, to: &Slot) -> &Arrivals {
+        // SAFETY: `to` is one of the queue's slots, whose leaves are in `arrivals`, which it owns.
+        unsafe { to.leaf.as_ref() }
     }
 
     #[cold]

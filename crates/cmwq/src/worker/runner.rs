@@ -105,30 +105,48 @@ impl<'a> Runner<'a> {
     /// Runs what the worker has claimed.
     pub(super) fn run_claimed(&self, filled: &Filled) {
         match filled {
-            Filled::One(claimed) => self.run_one(claimed.handle),
+            Filled::One(claimed) => self.run_single(claimed.handle),
             Filled::Several => {
                 while let Some(place) = self.cell.batch.take() {
                     // SAFETY: the batch word has given the place to this worker.
-                    self.run_one(unsafe { self.cell.place(place) }.handle);
+                    self.run_one_of_several(unsafe { self.cell.place(place) }.handle);
                 }
+                self.publish_departures();
             }
         }
-        self.publish_departures();
         self.cell.stats.end();
     }
 
-    fn run_one(&self, Handle(item): Handle) {
+    /// Runs an item that is no part of a batch; its end is published at once.
+    fn run_single(&self, Handle(item): Handle) {
+        let (pwq, slot) = addressed_to(item);
+        self.run_one(item, pwq, slot);
+        // SAFETY: pwqs live as long as their pool.
+        unsafe { pwq.as_ref() }.depart(usize::from(slot), 1);
+    }
+
+    /// Runs an item of a batch; ends of one pwq and phase are published together, for they are owed to the same
+    /// flushes. The others' are published before the next item runs: it may wait for such a flush.
+    fn run_one_of_several(&self, Handle(item): Handle) {
+        let (pwq, slot) = addressed_to(item);
+        if self.leaving.get().is_some_and(|run| run.pwq != pwq || run.slot != slot) {
+            self.publish_departures();
+        }
+        self.run_one(item, pwq, slot);
+        // Only departures of this pwq and phase are unpublished, if any: while the item waited, all were published.
+        let before = self.leaving.get().map_or(0, |run| run.count);
+        self.leaving.set(Some(Leaving { pwq, slot, count: before + 1 }));
+    }
+
+    fn run_one(&self, item: NonNull<Header>, pwq: NonNull<Pwq>, slot: u8) {
         // SAFETY: W5 pending keeps alive: the item is claimed and not started.
         let header = unsafe { item.as_ref() };
-        let pwq = header.pwq.get().expect("a pushed item names its pwq (W1)");
-        let slot = header.slot.get();
         let vtable = header.vtable;
         // SAFETY: pwqs live as long as their pool.
         let at = unsafe { pwq.as_ref() };
         let queue = at.queue.get();
         // SAFETY: the item starts here, and its end has not been reported.
         unsafe { at.make_room() };
-        self.publish_departures_unless(pwq, slot);
         self.cell.stats.begin(queue, header.place.get());
         self.submit_cpu.set(header.cpu.get());
         self.note_cpu();
@@ -138,7 +156,6 @@ impl<'a> Runner<'a> {
         // SAFETY: this worker has claimed the item and runs it once.
         unsafe { (vtable.run)(item, self) };
         self.item.set(None);
-        self.depart(pwq, slot);
     }
 
     /// Waits for more before the report, so that dense items cost one hold each, or none: the worker still counts
@@ -166,20 +183,10 @@ impl<'a> Runner<'a> {
                 return true;
             }
             let Some(item) = self.pool.take_leased(pwq) else { return false };
-            self.run_one(item);
-            self.publish_departures();
+            self.run_single(item);
             self.cell.stats.end();
         }
         false
-    }
-
-    /// Ends of one pwq and phase are published together, for they are owed to the same flushes; the others' are
-    /// published
-    /// before the next item runs: it may wait for such a flush.
-    fn publish_departures_unless(&self, pwq: NonNull<Pwq>, slot: u8) {
-        if self.leaving.get().is_some_and(|run| run.pwq != pwq || run.slot != slot) {
-            self.publish_departures();
-        }
     }
 
     /// Whether the last item came from the CPU this worker is on: whoever submits the next one needs that CPU.
@@ -194,13 +201,6 @@ impl<'a> Runner<'a> {
             self.cpu.set(cpu);
             self.pool.near.note(cpu);
         }
-    }
-
-    /// Counts an end.
-    fn depart(&self, pwq: NonNull<Pwq>, slot: u8) {
-        // Only departures of this pwq and phase are unpublished, if any (see `run_one`).
-        let before = self.leaving.get().map_or(0, |run| run.count);
-        self.leaving.set(Some(Leaving { pwq, slot, count: before + 1 }));
     }
 
     /// Publishes what has ended. Before the worker looks, sleeps or blocks.
@@ -218,4 +218,12 @@ impl<'a> Runner<'a> {
             Filled::Several => hold.report(self.id, self.cell, self.cell.batch.started()),
         }
     }
+}
+
+/// The pwq an item was pushed to, and the slot of the phase it arrived at.
+#[inline]
+fn addressed_to(item: NonNull<Header>) -> (NonNull<Pwq>, u8) {
+    // SAFETY: W5 pending keeps alive: the item is claimed and not started.
+    let header = unsafe { item.as_ref() };
+    (header.pwq.get().expect("a pushed item names its pwq (W1)"), header.slot.get())
 }

@@ -51,9 +51,9 @@ impl QueueWord {
         self.0 as u32
     }
 
-    /// The phase and how often it has wrapped: what does not come back while a leaf sleeps.
-    pub const fn stamp(self) -> u64 {
-        self.0 >> ERA_SHIFT << 32 | self.phase() as u64
+    /// Whether anybody may submit.
+    pub const fn is_open(self) -> bool {
+        self.0 & (DESTROYING | DRAINERS) == 0
     }
 
     /// Who may submit.
@@ -93,7 +93,8 @@ impl QueueWord {
     /// # Panics
     /// If a million drains are under way.
     pub const fn begin_drain(self) -> Step<QueueWord, ()> {
-        assert!(self.0 & DRAINERS != DRAINERS, "too many drains of one queue at once");
+        // The last number stays unused: no word has all bits set.
+        assert!(self.0 & DRAINERS < DRAINERS - DRAINER_ONE, "too many drains of one queue at once");
         Step::Write(QueueWord(self.0 + DRAINER_ONE), ())
     }
 
@@ -137,7 +138,7 @@ mod tests {
         word.destroy().apply(&mut word);
         assert!(word.close(u32::MAX, u32::MAX - 3).apply(&mut word));
         assert_eq!(word.phase(), 0);
-        assert_eq!(word.stamp(), 1 << 32, "the stamp goes on");
+        assert_eq!(word.bits() >> ERA_SHIFT, 1, "a word does not come back with the phase");
         assert_eq!(word.admits(), Admit::ChainedOthersOnly);
         word.end_drain().apply(&mut word);
         assert!(word.is_destroying());
@@ -152,8 +153,8 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "too many drains")]
-    fn the_drains_do_not_reach_the_era() {
-        let _ = QueueWord::from_bits(DRAINERS).begin_drain();
+    fn the_drains_do_not_reach_their_last_number() {
+        let _ = QueueWord::from_bits(DRAINERS - DRAINER_ONE).begin_drain();
     }
 
     #[test]
@@ -163,7 +164,11 @@ mod tests {
         word.begin_drain().apply(&mut word);
         word.end_drain().apply(&mut word);
         assert_eq!(word.admits(), Admit::ChainedOnly);
+        assert!(!word.is_open());
         word.end_drain().apply(&mut word);
         assert_eq!(word.admits(), Admit::Open);
+        assert!(word.is_open());
+        word.destroy().apply(&mut word);
+        assert!(!word.is_open());
     }
 }
