@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # The benchmarks of the tool, each run by both entry points.
 # shellcheck disable=SC2034
-benches=(cull queue ring timer)
+benches=(cull flush queue ring timer)
 # shellcheck disable=SC2034
 target=${CARGO_TARGET_DIR:-$PWD/target}
 stage_scratch=$(mktemp -d)

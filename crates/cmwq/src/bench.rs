@@ -1,5 +1,6 @@
 //! What the benchmarks need and users do not. Not covered by any promise of stability.
 
+mod inline;
 mod load;
 mod stops;
 
@@ -12,6 +13,7 @@ pub use cmwq_core::id::{Sleeper, WorkerId};
 use cmwq_ring::Futex;
 use cmwq_ring::sync::{AtomicU32, AtomicU64, Ordering};
 use cmwq_sys::futex::LinuxFutex;
+pub use inline::Inline;
 pub use load::{Batch, Producer, Round};
 pub use stops::{Stop, Stops};
 

@@ -10,6 +10,7 @@ mod mailbox;
 mod queue;
 mod report;
 mod ring;
+mod stepped;
 mod timer;
 
 use crate::output::Failure;
@@ -37,6 +38,12 @@ enum Bench {
     /// One row of `flush`, in this process.
     #[command(hide = true)]
     FlushCell {
+        /// The row.
+        cell: String,
+    },
+    /// One row of `flush`, once, under a counter of instructions.
+    #[command(hide = true)]
+    FlushCounted {
         /// The row.
         cell: String,
     },
@@ -73,6 +80,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         Bench::CullCell { cell } => cull::answer(cell),
         Bench::Flush(arguments) => flush::run(arguments),
         Bench::FlushCell { cell } => flush::answer(cell),
+        Bench::FlushCounted { cell } => flush::answer_counted(cell),
         Bench::Queue(arguments) => queue::run(arguments),
         Bench::QueueCell { cell } => queue::answer(cell),
         Bench::Ring(arguments) => ring::run(arguments),
