@@ -24,7 +24,8 @@ impl At {
     /// Whether it is in this flush and has begun to wait, if only for a slot.
     pub(super) fn waits_for(self, flush: usize) -> bool {
         match self {
-            At::LookList { flush: of, .. }
+            At::FindOldest { flush: of, .. }
+            | At::LookList { flush: of, .. }
             | At::ReadFirst { flush: of, .. }
             | At::ReadSecond { flush: of, .. }
             | At::FallAsleep { flush: of, .. }
@@ -40,6 +41,7 @@ impl At {
         match self {
             At::ReadDone { target, .. }
             | At::Close { target, .. }
+            | At::FindOldest { target, .. }
             | At::Newest { target, .. }
             | At::Oldest { target, .. }
             | At::LookList { target, .. }
@@ -82,6 +84,15 @@ impl World {
             At::ReadDone { flush, target } => self.look_idle(thread, flush, target, scenario, variant),
             At::Close { flush, target, list } => {
                 return Some(self.close(thread, call, (flush, target, list), variant));
+            }
+            At::FindOldest { flush, target } => {
+                let phase = self.done;
+                if is_at_most(target, phase) && variant != Variant::PassesOpen {
+                    self.threads[thread].at = At::Close { flush, target, list: 0 };
+                    return Some("finds that slots are free now".to_owned());
+                }
+                let at = At::LookList { flush, target, phase, aim: Aim::Slot, list: 0 };
+                (format!("will pass phase {phase}"), at)
             }
             At::Newest { flush, target, phase, list } => {
                 let is_passed = self.done == phase || !is_at_most(self.done, phase);
@@ -175,7 +186,7 @@ impl World {
         self.threads[thread].at = if is_closed {
             At::Newest { flush, target, phase: target, list }
         } else {
-            At::LookList { flush, target, phase: self.done, aim: Aim::Slot, list }
+            At::FindOldest { flush, target }
         };
         if is_closed {
             format!("finds phase {target} closed, or closes it")

@@ -79,6 +79,8 @@ variants! {
     OutOfOrder = "out-of-order",
     /// Broken: a flush passes the newest phase once that is empty, and the older ones with it.
     PassesNewest = "passes-newest",
+    /// Broken: a flush that found no slot free passes the oldest phase, though that may be open by now.
+    PassesOpen = "passes-open",
     /// Broken: two slots, so that one cut is outstanding.
     TwoSlots = "two-slots",
     /// Broken: a cancelled item does not depart.

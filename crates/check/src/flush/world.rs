@@ -91,6 +91,10 @@ pub(super) enum At {
         target: u32,
         list: u32,
     },
+    FindOldest {
+        flush: usize,
+        target: u32,
+    },
     Newest {
         flush: usize,
         target: u32,

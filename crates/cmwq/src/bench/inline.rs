@@ -197,4 +197,26 @@ mod tests {
             assert_eq!([0, 1, 2].map(|item| inline.runs(item)), [round; 3]);
         }
     }
+
+    /// More threads than a queue has slots, and two on each CPU: flushes find no slot free, and that slots are free again.
+    #[test]
+    fn flushes_that_wait_for_slots_all_return() {
+        let topology = Topology::synthetic("node:2/core:5").unwrap();
+        let engine = Engine::builder().topology(topology).wait(crate::WaitPolicy::Park).build().unwrap();
+        let queue = engine.queue("inline").per_cpu().build().unwrap();
+        let inline = Inline::new(&queue, 20, true);
+        std::thread::scope(|scope| {
+            for thread in 0..20 {
+                let (queue, inline) = (&queue, &inline);
+                scope.spawn(move || {
+                    for round in 1..=50_000 {
+                        inline.submit(thread, thread % 10);
+                        inline.run(thread % 10);
+                        queue.flush().unwrap();
+                        assert_eq!(inline.runs(thread), round, "it is owed");
+                    }
+                });
+            }
+        });
+    }
 }

@@ -142,8 +142,9 @@ impl QueueInner {
         let wait = |joint: &Joint, phase| self.wait_joint(joint, phase, deadline);
         // Close the phase, unless somebody has just done so; with no slot free the oldest phase must end first.
         while !self.close(target) {
-            let oldest = self.done();
-            if !self.settle_phase(oldest, wait) {
+            if let Some(oldest) = self.oldest_before(target)
+                && !self.settle_phase(oldest, wait)
+            {
                 return false;
             }
         }
@@ -179,6 +180,13 @@ impl QueueInner {
                 return false;
             }
         }
+    }
+
+    /// The oldest phase not known to be empty, if it is before one that has been the current one: then it is closed.
+    /// Else others have freed the slots meanwhile, and that phase may be open, which nobody passes (F9 closed passes).
+    pub(super) fn oldest_before(&self, phase: u32) -> Option<u32> {
+        let oldest = self.done();
+        (!is_at_most(phase, oldest)).then_some(oldest)
     }
 
     /// The oldest phase not known to be empty.
@@ -247,4 +255,30 @@ impl QueueInner {
 /// Phases wrap.
 pub(super) fn is_at_most(phase: u32, target: u32) -> bool {
     (target.wrapping_sub(phase) as i32) >= 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Engine;
+
+    #[test]
+    fn the_oldest_phase_is_passed_for_a_slot_only_while_it_is_closed() {
+        let engine = Engine::new().unwrap();
+        let queue = engine.queue("slots").build().unwrap();
+        let inner = queue.inner();
+        assert_eq!(inner.oldest_before(0), None, "nothing is closed");
+        for phase in 0..PHASE_SLOTS as u32 - 1 {
+            assert!(inner.close(phase));
+        }
+        let target = PHASE_SLOTS as u32 - 1;
+        assert!(!inner.close(target), "no slot is free");
+        assert_eq!(inner.oldest_before(target), Some(0));
+        // Others pass all that are closed before this flush looks.
+        assert!(inner.settle(target - 1, |_, _| false));
+        assert_eq!(inner.done(), target);
+        assert_eq!(inner.oldest_before(target), None, "it is open");
+        assert!(inner.close(target));
+        assert!(inner.settle(target, |_, _| false));
+    }
 }

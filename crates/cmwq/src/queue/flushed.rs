@@ -56,11 +56,10 @@ impl Future for Flushed {
         while this.state == State::Open {
             if inner.close(this.target) {
                 this.state = State::Closed;
-            } else {
-                let oldest = inner.done();
-                if !inner.settle_phase(oldest, |joint, phase| inner.watch_joint(joint, phase, waker)) {
-                    return Poll::Pending;
-                }
+            } else if let Some(oldest) = inner.oldest_before(this.target)
+                && !inner.settle_phase(oldest, |joint, phase| inner.watch_joint(joint, phase, waker))
+            {
+                return Poll::Pending;
             }
         }
         if this.state == State::Closed {
