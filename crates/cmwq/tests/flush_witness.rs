@@ -3,8 +3,9 @@
 
 mod support;
 
-use cmwq::{Engine, Queue, Scope, Submit, Work};
-use std::pin::pin;
+use cmwq::{Engine, Flushed, Queue, Scope, Submit, Work};
+use std::collections::VecDeque;
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, RwLock};
 use std::task::{Context, Poll, Wake};
@@ -113,7 +114,39 @@ fn flush_async(queue: &Queue, polls_max: u64) -> bool {
     flush.as_mut().poll(&mut context).is_ready()
 }
 
+/// Flushes that a thread has begun and awaits later, so that more cuts are outstanding than there are slots.
+#[derive(Default)]
+struct Held(VecDeque<(Pin<Box<Flushed>>, Vec<Ticket>)>);
+
+impl Held {
+    const MAX: usize = 3;
+
+    fn begin(&mut self, watched: &Watched) {
+        let owed = watched.owed();
+        self.0.push_back((Box::pin(watched.queue.flush_async()), owed));
+        if self.0.len() > Held::MAX {
+            self.end_one();
+        }
+    }
+
+    fn end_one(&mut self) {
+        let Some((mut flush, owed)) = self.0.pop_front() else { return };
+        let waker = Arc::new(Unpark(std::thread::current())).into();
+        let mut context = Context::from_waker(&waker);
+        while flush.as_mut().poll(&mut context).is_pending() {
+            std::thread::park();
+        }
+        assert_none_left("a flush that was begun before", &owed);
+    }
+}
+
+fn assert_none_left(what: &str, owed: &[Ticket]) {
+    let left = owed.iter().filter(|ticket| !ticket.load(Relaxed)).count();
+    assert_eq!(left, 0, "{what} returned before {left} of {} items that it owed", owed.len());
+}
+
 struct World {
+    begun: Instant,
     engine: Engine,
     queues: Vec<RwLock<Arc<Watched>>>,
     flushes: AtomicU64,
@@ -137,19 +170,25 @@ impl World {
         if ended {
             self.flushes.fetch_add(1, Relaxed);
             self.owed.fetch_add(owed.len() as u64, Relaxed);
-            let left = owed.iter().filter(|ticket| !ticket.load(Relaxed)).count();
-            assert_eq!(left, 0, "{what} returned before {left} of {} items that it owed", owed.len());
+            assert_none_left(what, &owed);
         }
         ended
     }
 
-    fn act(&self, thread: usize, own: &mut Own, random: &mut Random) {
-        let at = random.below(QUEUES as u64) as usize;
+    /// Every other quarter of a second all threads are at one queue.
+    fn any_queue(&self, random: &mut Random) -> usize {
+        let season = self.begun.elapsed().as_millis() as usize / 250;
+        if season.is_multiple_of(2) { random.below(QUEUES as u64) as usize } else { season / 2 % QUEUES }
+    }
+
+    fn act(&self, thread: usize, own: &mut Own, held: &mut Held, random: &mut Random) {
+        let at = self.any_queue(random);
         let watched = self.watched(at);
         match random.below(1000) {
             0..500 => watched.submit(thread, random.below(8) == 0),
-            500..700 => self.act_on_own(own, random),
-            700..850 => drop(self.wait(&watched, 9, random)),
+            500..650 => self.act_on_own(own, random),
+            650..750 => held.begin(&watched),
+            750..850 => drop(self.wait(&watched, 9, random)),
             850..920 => drop(self.wait(&watched, 1, random)),
             920..960 => drop(self.wait(&watched, 2, random)),
             960..990 => drop(self.wait(&watched, 0, random)),
@@ -165,7 +204,7 @@ impl World {
 
     /// All of a thread's own instances go to whichever queue is there; a flush of that one covers them.
     fn act_on_own(&self, own: &mut Own, random: &mut Random) {
-        let watched = self.watched(random.below(QUEUES as u64) as usize);
+        let watched = self.watched(self.any_queue(random));
         for _ in 0..=random.below(3) {
             own.queued += u64::from(watched.queue.queue(&own.work) == Submit::Queued);
         }
@@ -187,15 +226,19 @@ fn nothing_owed_is_unfinished_when_a_flush_returns() {
     let _watchdog = watchdog_for(name, time + Duration::from_secs(60));
     let engine = Engine::builder().name("witness").build().unwrap();
     let queues = (0..QUEUES).map(|at| RwLock::new(Watched::new(&engine, at))).collect();
-    let world = World { engine, queues, flushes: AtomicU64::new(0), owed: AtomicU64::new(0) };
     let begun = Instant::now();
+    let world = World { begun, engine, queues, flushes: AtomicU64::new(0), owed: AtomicU64::new(0) };
     std::thread::scope(|threads| {
         for thread in 0..THREADS {
             let world = &world;
             threads.spawn(move || {
                 let (mut random, mut own) = (Random::new(thread as u64 + 1), Own::new());
+                let mut held = Held::default();
                 while begun.elapsed() < time {
-                    world.act(thread, &mut own, &mut random);
+                    world.act(thread, &mut own, &mut held, &mut random);
+                }
+                while !held.0.is_empty() {
+                    held.end_one();
                 }
             });
         }

@@ -61,6 +61,10 @@ impl Listing {
 
     /// Calls `visit` with the number of each pwq listed at a closed phase, and perhaps of some others, until that
     /// answers `false`. Answers whether it never did. Never blocks by itself.
+    ///
+    /// The last ones come first: who fills many pwqs mostly does so in their order, and so do their items end. A
+    /// visitor that sleeps at the last one finds the others empty when it wakes; at the first one it would be woken at
+    /// each.
     pub fn visit(&self, phase: u32, mut visit: impl FnMut(usize) -> bool) -> bool {
         let lists = &self.slots[slot(phase)];
         for upper in bits(look(&lists.summary, phase)) {
@@ -81,7 +85,7 @@ impl Listing {
 
     fn visit_member(&self, member: usize, visit: &mut impl FnMut(usize) -> bool) -> bool {
         let first = member * self.span;
-        (first..(first + self.span).min(self.pwqs)).all(visit)
+        (first..(first + self.span).min(self.pwqs)).rev().all(visit)
     }
 }
 
@@ -119,11 +123,12 @@ fn look(place: &AtomicU64, phase: u32) -> u32 {
     ListWord::from_bits(place.fetch_or(0, Ordering::AcqRel)).at(phase)
 }
 
+/// The highest first.
 fn bits(mut set: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
-        let bit = set.trailing_zeros();
-        set &= set.wrapping_sub(1);
-        (bit < 32).then_some(bit as usize)
+        let bit = set.checked_ilog2()?;
+        set &= !(1 << bit);
+        Some(bit as usize)
     })
 }
 
@@ -164,6 +169,15 @@ mod tests {
         assert!(list.list(3, 16, &queue));
         assert!(!list.list(5, 0, &queue), "phase 0 uses the slot no longer");
         assert_eq!(listed(&list, 16), [3]);
+    }
+
+    #[test]
+    fn the_last_are_visited_first() {
+        for (pwqs, used) in [(8, [7, 4, 0]), (192, [160, 31, 3])] {
+            let (list, queue) = (Listing::new(pwqs), QueueCell::default());
+            assert!(used.iter().all(|&pwq| list.list(pwq, 0, &queue)));
+            assert_eq!(listed(&list, 0), used);
+        }
     }
 
     #[test]

@@ -38,8 +38,8 @@ unsafe impl Link for Item {
     }
 }
 
-// SAFETY: the cells of an item are touched by whoever has set `is_pending` and not pushed it, or has taken it; both hand it
-// on by a release that the next one acquires. The rest is atomics.
+// SAFETY: the cells of an item are touched by whoever has set `is_pending` and not pushed it, or has taken it; both
+// hand it on by a release that the next one acquires. The rest is atomics.
 unsafe impl Sync for Inline {}
 // SAFETY: as above; nothing in it belongs to a thread.
 unsafe impl Send for Inline {}
@@ -198,7 +198,7 @@ mod tests {
         }
     }
 
-    /// More threads than a queue has slots, and two on each CPU: flushes find no slot free, and that slots are free again.
+    /// More threads than a queue has slots, two on each CPU: flushes find no slot free, and then that slots are free.
     #[test]
     fn flushes_that_wait_for_slots_all_return() {
         let topology = Topology::synthetic("node:2/core:5").unwrap();

@@ -1,5 +1,5 @@
-//! Sixteen colours and the flushes that wait for them: the queue's side of both yardsticks. Which pwqs a flush visits is
-//! the difference between them (see `pwqs`).
+//! Sixteen colours and the flushes that wait for them: the queue's side of both yardsticks. Which pwqs a flush visits
+//! is the difference between them (see `pwqs`).
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -31,21 +31,21 @@ Cases:
   submission-batch         64 items are queued, then run together, no flush: of an item
   under-load               flushes while two other threads keep 32 items pending each; beside: a flush of as many items
                            when nobody else submits
-All designs take turns in each process, over synthetic machines: the threads run on the CPUs there are. Inline items are
-claimed, listed and run alike; the yardsticks list them behind the pool's lock, where they are counted, cmwq in its inbox.
-Where workers run the items the yardsticks count them in addition to what the engine counts anyway. Whoever waits sleeps
-at once, in all designs; engines spin by default.
+All designs take turns in each process, over synthetic machines: the threads run on the CPUs there are. Inline items
+are claimed, listed and run alike; the yardsticks list them behind the pool's lock, where they are counted, cmwq in its
+inbox. Where workers run the items the yardsticks count them in addition to what the engine counts anyway. Whoever
+waits sleeps at once, in all designs; engines spin by default.
 RMW: atomic read-modify-writes of an item, or of a flush where nothing is queued; counted by running one round one
 instruction at a time. The exit status is 1 when a flush returned although an item queued before had not run.
 
 The JSON document holds
   schema   \"cmwq-bench-flush/2\"
   machine  processor, kernel, CPUs, the round trip of a cache line between two of them, pods
-  rows     design, case, cpus, nodes, threads; per_s (flushes or items, all threads) and ns {p50, p99, max}, each with
-           median, min and max over the processes; rmw_per_item (or null); beside_ns (idle: an atomic load; under-load: a
-           flush when nobody submits; else null); to_walk and to_active (ratios of per_s, of the turns of all processes)
-           with median, min, max and lower, the lower end of the mean's confidence interval, 95 % one-sided; and broken
-           (flushes that returned too early)
+  rows     design, case, cpus, nodes, threads; per_s (flushes or items, all threads) and ns {p50, p99, max}, each
+           with median, min and max over the processes; rmw_per_item (or null); beside_ns (idle: an atomic load;
+           under-load: a flush when nobody submits; else null); to_walk and to_active (ratios of per_s, of the turns of
+           all processes) with median, min, max and lower, the lower end of the mean's confidence interval, 95 %
+           one-sided; and broken (flushes that returned too early)
   not_counted  why read-modify-writes were not counted, or null
   failed   rows that could not be measured
   judged   figures, bounds and whether they hold, with --judge";

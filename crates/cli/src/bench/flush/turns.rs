@@ -3,14 +3,15 @@
 use std::time::{Duration, Instant};
 
 use super::cell::{Case, Cell, Measured};
-use super::subject::Subject;
+use super::subject::{self, Subject};
 use super::workers::Worked;
 use super::{inline, load};
 use crate::bench::figures::percentiles;
 use crate::output::Failure;
 
-/// Turns of each design.
+/// Turns of each design, and of one whose flushes take long beside what is to be told of them: shorter ones.
 const TURNS: u32 = 10;
+const DENSE_TURNS: u32 = 50;
 
 /// What is found in one turn.
 #[derive(Default)]
@@ -50,8 +51,8 @@ pub(super) fn measure(cell: &Cell) -> Result<Vec<Measured>, Failure> {
         return Ok(vec![load::measure(cell)?]);
     }
     if cell.case.has_workers() {
-        let worked = designs.iter().map(|&design| Worked::new(design, cell));
-        let worked = worked.collect::<Result<Vec<_>, _>>()?;
+        let queue = subject::queue(cell)?;
+        let worked: Vec<Worked> = designs.iter().map(|&design| Worked::new(design, cell, &queue)).collect();
         return take_turns(cell, &worked, |worked, until| worked.turn(cell, until));
     }
     let subjects = designs.iter().map(|&design| Subject::new(design, cell, inline::items(cell)));
@@ -71,9 +72,11 @@ fn take_turns<T>(
 ) -> Result<Vec<Measured>, Failure> {
     let mut whole: Vec<Turn> = subjects.iter().map(|_| Turn::default()).collect();
     let mut found = vec![Measured::default(); subjects.len()];
-    for _ in 0..TURNS {
+    let turns = if cell.case == Case::DenseWorkers { DENSE_TURNS } else { TURNS };
+    let turn_time = Duration::from_millis(cell.turn_ms) * TURNS / turns;
+    for _ in 0..turns {
         for ((subject, found), whole) in subjects.iter().zip(&mut found).zip(&mut whole) {
-            let until = Instant::now() + Duration::from_millis(cell.turn_ms);
+            let until = Instant::now() + turn_time;
             let turn = turn(subject, until)?;
             found.per_s.push(turn.per_s(cell.threads));
             whole.add(turn);
@@ -85,10 +88,11 @@ fn take_turns<T>(
     Ok(found)
 }
 
-/// Percentiles to a hundredth of a nanosecond.
 pub(super) fn summarize(found: &mut Measured, whole: &Turn) {
-    let mut samples: Vec<u32> = whole.samples.iter().map(|&ns| (ns * 100.0) as u32).collect();
-    let [p50, p99, max] = percentiles(&mut samples, [50, 99, 100]).map(|ns| f64::from(ns) / 100.0);
+    // Not negative, so that the bits are in the same order; a rate may need fractions of a nanosecond.
+    let mut samples: Vec<u32> = whole.samples.iter().map(|ns| ns.to_bits()).collect();
+    let [p50, p99, max] =
+        percentiles(&mut samples, [50, 99, 100]).map(|bits| f64::from(f32::from_bits(bits)));
     (found.p50_ns, found.p99_ns, found.max_ns) = (p50, p99, max);
     found.broken = whole.broken;
 }

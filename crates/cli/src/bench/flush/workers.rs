@@ -1,5 +1,5 @@
-//! Cases whose items are run by the workers of an engine. The yardsticks count them in addition to what the engine counts
-//! anyway, which is some 50 ns of the microseconds that a wake-up takes.
+//! Cases whose items are run by the workers of an engine. The yardsticks count them in addition to what the engine
+//! counts anyway, which is some 50 ns of the microseconds that a wake-up takes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -28,8 +28,9 @@ struct Counted {
 }
 
 impl Worked {
-    pub(super) fn new(design: Design, cell: &Cell) -> Result<Worked, Failure> {
-        Ok(Worked { queue: subject::queue(cell)?, yardstick: subject::yardstick(design, cell) })
+    /// All designs use the same queue, and so the same workers.
+    pub(super) fn new(design: Design, cell: &Cell, queue: &Queue) -> Worked {
+        Worked { queue: queue.clone(), yardstick: subject::yardstick(design, cell) }
     }
 
     /// One turn.
