@@ -358,7 +358,7 @@ impl World {
         format!("cancels item {item}{next}")
     }
 
-    /// A pushed item comes to the gate of its pwq. Inboxes keep the order of pushes, so it is as if it came there at once.
+    /// A pushed item comes to the gate of its pwq. Inboxes keep the order of pushes: it is as if it came at once.
     /// Says whether it waits there.
     pub(super) fn come_to_gate(
         &mut self,

@@ -84,8 +84,8 @@ impl QueueInner {
     }
 }
 
-/// Gives the pwqs back. Not when the last handle is dropped: a delayed item that was taken off its timer before may be on
-/// its way into the queue. It is refused, but its arrival departs at the pwq (F10 pwqs stay).
+/// Gives the pwqs back. Not when the last handle is dropped: a delayed item that was taken off its timer before may be
+/// on its way into the queue. It is refused, but its arrival departs at the pwq (F10 pwqs stay).
 impl Drop for QueueInner {
     fn drop(&mut self) {
         for joint in &self.joints {
