@@ -28,6 +28,9 @@ pub struct Report {
     pub complete: bool,
     /// At most one for each property.
     pub violations: Vec<Violation>,
+    /// What should happen in some interleaving, and does not: the scenario is not about what it says. Asked of the
+    /// design that ships.
+    pub never: Vec<&'static str>,
 }
 
 impl Report {
@@ -49,6 +52,7 @@ pub fn explore(scenario: &Scenario, variant: Variant, states_max: usize) -> Repo
     let mut level = vec![(0, World::new(scenario))];
     let mut violations: Vec<Violation> = Vec::new();
     let mut complete = true;
+    let mut never = if variant == Variant::Cmwq { scenario.sometimes.to_vec() } else { Vec::new() };
     while !level.is_empty() && (variant.is_sound() || violations.is_empty()) {
         let mut next_level = Vec::new();
         for (number, world) in level {
@@ -61,6 +65,7 @@ pub fn explore(scenario: &Scenario, variant: Variant, states_max: usize) -> Repo
                 violations.push(Violation { property, steps: steps_to(&ways, number) });
             }
             for (who, what, next) in steps {
+                never.retain(|part| !what.contains(part));
                 if ways.len() >= states_max {
                     complete = false;
                     break;
@@ -76,7 +81,7 @@ pub fn explore(scenario: &Scenario, variant: Variant, states_max: usize) -> Repo
         level = next_level;
     }
     complete &= level.is_empty();
-    Report { variant, scenario: *scenario, states: ways.len(), complete, violations }
+    Report { variant, scenario: *scenario, states: ways.len(), complete, violations, never }
 }
 
 fn steps_to(ways: &[Option<Way>], mut number: usize) -> Vec<(String, String)> {

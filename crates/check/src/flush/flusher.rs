@@ -3,6 +3,7 @@
 use super::scenario::{Call, Scenario};
 use super::variant::{Property, Variant};
 use super::world::{Aim, At, Stage, World, is_at_most};
+use cmwq_core::limits::PHASE_SLOTS;
 use cmwq_core::queue::{ListWord, slot};
 
 impl At {
@@ -87,6 +88,9 @@ impl World {
             }
             At::FindOldest { flush, target } => {
                 let phase = self.done;
+                if variant == Variant::SleepsForOwnPhase && is_at_most(phase, target) {
+                    return None;
+                }
                 if is_at_most(target, phase) && variant != Variant::PassesOpen {
                     self.threads[thread].at = At::Close { flush, target, list: 0 };
                     return Some("finds that slots are free now".to_owned());
@@ -133,7 +137,7 @@ impl World {
 
     /// What a flush that is called now by this thread owes.
     fn owed_by(&self, thread: usize) -> u16 {
-        let in_flight = |stage| matches!(stage, Stage::Queued | Stage::Running);
+        let in_flight = |stage| matches!(stage, Stage::Queued | Stage::Inactive | Stage::Running);
         let items = self.items.iter().enumerate();
         let queued = items.filter(|(_, item)| in_flight(item.stage)).fold(0, |all, (at, _)| all | 1 << at);
         queued | self.threads[thread].told
@@ -168,9 +172,12 @@ impl World {
         (flush, target, list): (usize, u32, u32),
         variant: Variant,
     ) -> String {
-        let is_full = variant == Variant::TwoSlots
-            && self.word.phase() == target
-            && self.word.phase().wrapping_sub(self.done) >= 1;
+        let cuts_max = match variant {
+            Variant::TwoSlots => 1,
+            Variant::OneSlotFewer => PHASE_SLOTS as u32 - 2,
+            _ => PHASE_SLOTS as u32 - 1,
+        };
+        let is_full = self.word.phase() == target && target.wrapping_sub(self.done) >= cuts_max;
         let mut word = self.word;
         let is_closed = !is_full && word.close(target, self.done).apply(&mut word);
         if is_closed {
@@ -279,7 +286,8 @@ impl World {
 
     fn end_flush(&mut self, thread: usize, flush: usize) -> String {
         let owed = self.threads[thread].owed;
-        let left = |at: usize| self.items[at].stage != Stage::Ended && owed & (1 << at) != 0;
+        let has_ended = |at: usize| matches!(self.items[at].stage, Stage::Departed | Stage::Ended);
+        let left = |at: usize| !has_ended(at) && owed & (1 << at) != 0;
         if (0..self.items.len()).any(left) {
             self.broken = Some(Property::OwesNothing);
         }

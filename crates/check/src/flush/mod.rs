@@ -6,6 +6,7 @@
 
 mod explore;
 mod flusher;
+mod former;
 mod scenario;
 mod submitter;
 mod variant;

@@ -63,7 +63,7 @@ impl World {
             At::Arrive { item, word } => {
                 let pwq = scenario.items[item].pwq;
                 if matches!(variant, Variant::Walk | Variant::Active) {
-                    return Some(self.submit_locked(who, item, pwq));
+                    return Some(self.submit_locked(who, item, pwq, scenario, variant));
                 }
                 self.arrived[pwq][slot(word.phase())] += 1;
                 let next = match variant {
@@ -92,9 +92,9 @@ impl World {
             }
             At::Claim { item, phase } => self.claim(who, item, phase, scenario, variant),
             At::Push { item, phase } => {
-                self.items[item].stage = Stage::Queued;
+                let waits = self.come_to_gate(item, scenario, variant);
                 self.end_submission(who);
-                format!("queues item {item} in phase {phase}")
+                format!("queues item {item} in phase {phase}{waits}")
             }
             _ => return self.step_listing(who, at, scenario, variant),
         })
@@ -126,7 +126,14 @@ impl World {
     }
 
     /// Arrival, listing, claim and push in one step.
-    fn submit_locked(&mut self, who: Who, item: usize, pwq: usize) -> String {
+    fn submit_locked(
+        &mut self,
+        who: Who,
+        item: usize,
+        pwq: usize,
+        scenario: &Scenario,
+        variant: Variant,
+    ) -> String {
         if self.items[item].stage != Stage::Free {
             return self.refuse(who, item);
         }
@@ -134,11 +141,11 @@ impl World {
         self.arrived[pwq][slot(phase)] += 1;
         let list = &mut self.lists[slot(phase)];
         list.list(pwq as u32, phase).apply(list);
-        self.items[item].stage = Stage::Queued;
         self.items[item].phase = phase;
+        let waits = self.come_to_gate(item, scenario, variant);
         self.look_for_strangers(item, phase);
         self.end_submission(who);
-        format!("queues item {item} in phase {phase}, under the lock")
+        format!("queues item {item} in phase {phase}, under the lock{waits}")
     }
 
     fn step_listing(&mut self, who: Who, at: At, scenario: &Scenario, variant: Variant) -> Option<String> {

@@ -83,6 +83,24 @@ variants! {
     PassesOpen = "passes-open",
     /// Broken: two slots, so that one cut is outstanding.
     TwoSlots = "two-slots",
+    /// Broken: one slot fewer than there is room for: fourteen cuts are outstanding.
+    OneSlotFewer = "one-slot-fewer",
+    /// Broken: a flush that found no slot free sleeps until its own phase is passed.
+    SleepsForOwnPhase = "sleeps-for-own-phase",
+    /// Broken: an item that waits for its limit departs, and arrives again when there is room.
+    CountedWhenActive = "counted-when-active",
+    /// Broken: an item that gets room takes on the phase that accepts then.
+    PhaseAtActivation = "phase-at-activation",
+    /// Broken: an end that makes room for another item does not depart.
+    HandOffKeepsArrival = "hand-off-keeps-arrival",
+    /// Broken: an item cancelled while it waits for its limit stays in line, and departs when there is room as well.
+    CancelStaysInLine = "cancel-stays-in-line",
+    /// Broken: a queue gives its pwqs back when it has come to rest, though a timer that has fired knows it.
+    PwqGivenEarly = "pwq-given-early",
+    /// Broken: a queue gives its pwqs back and does not wait for what is in flight.
+    PwqGivenBusy = "pwq-given-busy",
+    /// Broken: the departures of the last queue stay in a pwq that is used again.
+    DeparturesKept = "departures-kept",
     /// Broken: a cancelled item does not depart.
     CancelKeepsArrival = "cancel-keeps-arrival",
     /// Broken: a refused submission does not depart.

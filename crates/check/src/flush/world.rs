@@ -1,7 +1,9 @@
 //! The state of a small queue, and one step of one thread.
 
+use super::former::{Former, Visit};
 use super::scenario::{Call, Scenario};
 use super::variant::{Property, Variant};
+use crate::row::Row;
 use cmwq_core::limits::PHASE_SLOTS;
 use cmwq_core::queue::{ListWord, QueueWord, slot};
 
@@ -13,8 +15,13 @@ pub(super) enum Stage {
     Free,
     /// Claimed, and on the way to be queued.
     Claimed,
+    /// It may start.
     Queued,
+    /// It waits for its limit.
+    Inactive,
     Running,
+    /// It has departed, and its end has not been reported: it keeps its place.
+    Departed,
     Ended,
 }
 
@@ -81,6 +88,9 @@ pub(super) enum At {
         item: usize,
         phase: u32,
     },
+    // ---- of the queue that had the pwq before ----
+    Replacing,
+    Visiting(Visit),
     // ---- a flush ----
     ReadDone {
         flush: usize,
@@ -192,6 +202,9 @@ pub(super) struct World {
     pub(super) threads: Vec<Thread>,
     /// What a worker submits from inside its item.
     pub(super) workers: Vec<At>,
+    /// The items that wait for their limit, in order.
+    pub(super) line: Row,
+    pub(super) former: Former,
     pub(super) returned: u8,
     pub(super) broken: Option<Property>,
 }
@@ -209,6 +222,8 @@ impl World {
             items: Vec::new(),
             threads: Vec::new(),
             workers: vec![At::Idle; scenario.items.len()],
+            line: Row::default(),
+            former: Former::default(),
             returned: 0,
             broken: None,
         };
@@ -275,6 +290,7 @@ impl World {
             (Call::Submit(_) | Call::SubmitLate(_) | Call::SubmitDuring(..) | Call::Cancel(_), _) => {
                 self.step_submission(Who::Thread(at), scenario, variant)
             }
+            (Call::Replace | Call::Fire, _) => self.step_former(at, call, variant),
             (Call::Flush(_) | Call::DropFlush(_), _) => self.step_flush(at, call, scenario, variant),
         }
     }
@@ -288,6 +304,11 @@ impl World {
             Stage::Queued => {
                 self.items[item].stage = Stage::Running;
                 Some(format!("starts item {item}"))
+            }
+            Stage::Departed => {
+                self.items[item].stage = Stage::Ended;
+                let next = self.make_room(plan.pwq, scenario, variant);
+                Some(format!("reports the end of item {item}{next}"))
             }
             Stage::Running => {
                 if let Some(again) = plan.again
@@ -303,8 +324,11 @@ impl World {
                     _ => item,
                 };
                 let phase = self.items[instance].phase;
-                self.items[item].stage = Stage::Ended;
-                self.depart(plan.pwq, phase);
+                let has_limit = scenario.max_active < scenario.items.len();
+                self.items[item].stage = if has_limit { Stage::Departed } else { Stage::Ended };
+                if variant != Variant::HandOffKeepsArrival || self.line.is_empty() {
+                    self.depart(plan.pwq, phase);
+                }
                 Some(format!("ends item {item}: departs from phase {phase}"))
             }
             _ => None,
@@ -313,14 +337,74 @@ impl World {
 
     fn cancel(&mut self, at: usize, item: usize, scenario: &Scenario, variant: Variant) -> String {
         self.end_call(at);
-        if self.items[item].stage != Stage::Queued {
-            return format!("finds item {item} not queued: cancels nothing");
-        }
-        self.items[item].stage = Stage::Ended;
+        let pwq = scenario.items[item].pwq;
+        let next = match self.items[item].stage {
+            Stage::Inactive => {
+                if variant != Variant::CancelStaysInLine {
+                    let _ = self.line.remove(item as u8);
+                }
+                self.items[item].stage = Stage::Ended;
+                ", which waits".to_owned()
+            }
+            Stage::Queued => {
+                self.items[item].stage = Stage::Ended;
+                self.make_room(pwq, scenario, variant)
+            }
+            _ => return format!("finds item {item} not queued: cancels nothing"),
+        };
         if variant != Variant::CancelKeepsArrival {
-            self.depart(scenario.items[item].pwq, self.items[item].phase);
+            self.depart(pwq, self.items[item].phase);
         }
-        format!("cancels item {item}")
+        format!("cancels item {item}{next}")
+    }
+
+    /// A pushed item comes to the gate of its pwq. Inboxes keep the order of pushes: it is as if it came at once.
+    /// Says whether it waits there.
+    pub(super) fn come_to_gate(
+        &mut self,
+        item: usize,
+        scenario: &Scenario,
+        variant: Variant,
+    ) -> &'static str {
+        let pwq = scenario.items[item].pwq;
+        let is_active = |stage| matches!(stage, Stage::Queued | Stage::Running | Stage::Departed);
+        let of_pwq = self.items.iter().zip(scenario.items).filter(|(_, plan)| plan.pwq == pwq);
+        let active = of_pwq.filter(|(item, _)| is_active(item.stage)).count();
+        if active < scenario.max_active && self.line.is_empty() {
+            self.items[item].stage = Stage::Queued;
+            return "";
+        }
+        self.items[item].stage = Stage::Inactive;
+        self.line.push(item as u8);
+        if variant == Variant::CountedWhenActive {
+            self.depart(pwq, self.items[item].phase);
+        }
+        ", where it waits"
+    }
+
+    /// A place of a pwq is free: it goes to the first item in line. Says so.
+    fn make_room(&mut self, pwq: usize, scenario: &Scenario, variant: Variant) -> String {
+        let mut line = self.line.as_slice().iter().copied();
+        let Some(next) = line.find(|&item| scenario.items[usize::from(item)].pwq == pwq) else {
+            return String::new();
+        };
+        let _ = self.line.remove(next);
+        let next = usize::from(next);
+        if self.items[next].stage != Stage::Inactive {
+            self.depart(pwq, self.items[next].phase);
+            return format!(", finds item {next} cancelled, and departs for it");
+        }
+        self.items[next].stage = Stage::Queued;
+        if matches!(variant, Variant::CountedWhenActive | Variant::PhaseAtActivation) {
+            let phase = self.word.phase();
+            self.items[next].phase = phase;
+            if variant == Variant::CountedWhenActive {
+                self.arrived[pwq][slot(phase)] += 1;
+                let list = &mut self.lists[slot(phase)];
+                list.list(pwq as u32, phase).apply(list);
+            }
+        }
+        format!(", and item {next} has its place")
     }
 
     pub(super) fn depart(&mut self, pwq: usize, phase: u32) {

@@ -85,10 +85,14 @@ pub(crate) fn run(arguments: &FlushArguments) -> Result<Outcome, Failure> {
             let seconds = start.elapsed().as_secs_f64();
             is_caught |= !report.violations.is_empty();
             all_complete &= report.complete;
+            as_expected &= report.never.is_empty();
             document.rows.extend(Property::ALL.map(|property| row(&report, property, seconds)));
             if !quiet && (variant.is_sound() || !report.violations.is_empty()) {
                 output::print(&line(&report, seconds))?;
                 arguments.print_traces(&report)?;
+            }
+            if !quiet && !report.never.is_empty() {
+                output::print(&format!("  never happens: {:?}\n", report.never))?;
             }
             if is_caught && !variant.is_sound() && arguments.scenario == "all" {
                 break;

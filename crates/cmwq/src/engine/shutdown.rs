@@ -21,12 +21,6 @@ impl Orphan {
     }
 }
 
-impl Drop for Orphan {
-    fn drop(&mut self) {
-        self.0.leave_pools();
-    }
-}
-
 impl Drop for Owner {
     fn drop(&mut self) {
         let shared = &self.shared;

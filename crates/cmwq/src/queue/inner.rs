@@ -82,9 +82,12 @@ impl QueueInner {
     pub(crate) fn is_current(&self) -> bool {
         current_queue() == Some(self.id)
     }
+}
 
-    /// Gives the pwqs back. Nothing is in flight.
-    pub(crate) fn leave_pools(&self) {
+/// Gives the pwqs back. Not when the last handle is dropped: a delayed item that was taken off its timer before may be
+/// on its way into the queue. It is refused, but its arrival departs at the pwq (F10 pwqs stay).
+impl Drop for QueueInner {
+    fn drop(&mut self) {
         for joint in &self.joints {
             joint.pool.leave(joint.pwq);
         }
@@ -106,3 +109,7 @@ impl Joint {
         unsafe { self.pwq.as_ref() }
     }
 }
+
+#[cfg(test)]
+#[path = "inner_tests.rs"]
+mod tests;

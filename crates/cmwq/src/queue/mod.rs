@@ -76,8 +76,6 @@ impl Drop for Owner {
             self.engine.owner.shared.manager.adopt(Orphan(Arc::clone(&self.inner)));
             return;
         }
-        if self.inner.wait_quiet(None) {
-            self.inner.leave_pools();
-        }
+        self.inner.wait_quiet(None);
     }
 }

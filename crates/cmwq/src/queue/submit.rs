@@ -354,7 +354,7 @@ impl QueueInner {
     }
 
     #[inline]
-    fn leaf(&self, to: &Slot) -> &Arrivals {
+    pub(super) fn leaf(&self, to: &Slot) -> &Arrivals {
         // SAFETY: `to` is one of the queue's slots, whose leaves are in `arrivals`, which it owns.
         unsafe { to.leaf.as_ref() }
     }
