@@ -26,6 +26,8 @@ pub(crate) struct Verdict {
     pub(crate) bound: Bound,
     /// Whether it is.
     pub(crate) holds: bool,
+    /// Why this machine cannot reach the bound, measured in the same runs; such a figure is not counted as missed.
+    pub(crate) beyond: Option<String>,
 }
 
 impl Verdict {
@@ -35,7 +37,7 @@ impl Verdict {
             Bound::AtLeast(least) => found.median >= least,
             Bound::AtMost(most) => found.median <= most,
         };
-        Verdict { figure, found, bound, holds }
+        Verdict { figure, found, bound, holds, beyond: None }
     }
 }
 
@@ -46,7 +48,17 @@ impl Verdict {
             Bound::AtLeast(least) => found.min >= least,
             Bound::AtMost(most) => found.max <= most,
         };
-        Verdict { figure: format!("{figure} (worst run)"), found, bound, holds }
+        Verdict { figure: format!("{figure} (worst run)"), found, bound, holds, beyond: None }
+    }
+
+    /// Gives the reason why nothing could reach the bound here.
+    pub(crate) fn beyond(self, why: Option<String>) -> Verdict {
+        Verdict { beyond: why.filter(|_| !self.holds), ..self }
+    }
+
+    /// Whether it should hold here and does not.
+    pub(crate) fn is_missed(&self) -> bool {
+        !self.holds && self.beyond.is_none()
     }
 }
 
@@ -68,11 +80,16 @@ impl Serialize for Bound {
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Spread { median, min, max } = self.found;
-        let holds = if self.holds { "holds " } else { "MISSED" };
+        let holds = match (self.holds, &self.beyond) {
+            (true, _) => "holds ",
+            (false, None) => "MISSED",
+            (false, Some(_)) => "beyond",
+        };
         // Ratios have decimals that matter, rates have not.
         let decimals = if median < 1000.0 { 3 } else { 0 };
         write!(f, "{holds}  {}: {median:.decimals$} ({min:.decimals$} to {max:.decimals$}), ", self.figure)?;
-        self.bound.fmt(f)
+        self.bound.fmt(f)?;
+        self.beyond.as_ref().map_or(Ok(()), |why| write!(f, "; {why}"))
     }
 }
 

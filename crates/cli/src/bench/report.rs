@@ -52,7 +52,7 @@ pub(super) fn conclude(
         let count = failed.len();
         return Err(Failure::missed(format!("{count} {parts} could not be measured, the first: {first}")));
     }
-    let missed = verdicts.iter().filter(|verdict| !verdict.holds).count();
+    let missed = verdicts.iter().filter(|verdict| verdict.is_missed()).count();
     match (judged, verdicts.len(), missed) {
         (false, ..) | (true, 1.., 0) => Ok(()),
         (true, 0, _) => Err(Failure::missed(nothing)),

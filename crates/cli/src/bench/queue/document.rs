@@ -30,7 +30,9 @@ The JSON document holds
            cover, claim, producers, workers_max (or null), items_per_s, submit_ns and
            round_trip_ns (percentiles; the latter null for a batch), cpu_s_per_million,
            wakes_per_item, switches_per_item; min and max with the same figures;
-           to_under_lock (ratios of runs side by side: items_per_s, submit_p95); and runs
+           to_under_lock (ratios of runs side by side, at the same distance of the CPUs:
+           items_per_s, submit_p95); and runs, each with the round trips of a cache line right before
+           and after it (line_round_trip_ns)
   failed   cells that could not be measured
   judged   figures, bounds and whether they hold, with --judge";
 
@@ -181,11 +183,12 @@ impl Row {
 }
 
 impl Ratios {
-    /// `None` where no run has both.
+    /// `None` where no run has both, with the CPUs as far apart.
     pub(super) fn of(runs: &[Option<Measured>], baseline: &[Option<Measured>]) -> Option<Ratios> {
         let ratio = |of: fn(&Figures) -> f64| {
             let pairs = runs.iter().zip(baseline).filter_map(|(a, b)| Some((a.as_ref()?, b.as_ref()?)));
-            let ratios: Vec<f64> = pairs.map(|(a, b)| of(&a.figures) / of(&b.figures).max(1e-9)).collect();
+            let beside = pairs.filter(|(a, b)| a.is_beside(b));
+            let ratios: Vec<f64> = beside.map(|(a, b)| of(&a.figures) / of(&b.figures).max(1e-9)).collect();
             Spread::of(&ratios)
         };
         Some(Ratios {

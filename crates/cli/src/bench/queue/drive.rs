@@ -298,5 +298,6 @@ fn summary<L>(
         bound,
         sampled_every: every.get(),
         empty_pair_ns: calibration.empty_pair as f64 / calibration.per_ns,
+        line_round_trip_ns: None,
     }
 }

@@ -30,10 +30,7 @@ pub(super) fn judge(rows: &[Row]) -> Vec<Verdict> {
     let baselines = rows.iter().filter_map(|row| baseline(row, &rows));
     let ratios = rows.iter().filter(|row| row.shape == Shape::Inbox && row.producers == PRODUCERS);
     let ratios = ratios.flat_map(|row| to_under_lock(row));
-    let absolute = rows.iter().filter(|row| is_absolute(row)).map(|row| {
-        let figure = format!("items/s with {FEW_WORKERS} workers, {}", place(row));
-        Verdict::new(figure, items_per_s(row), Bound::AtLeast(FEW_WORKERS_LEAST))
-    });
+    let absolute = rows.iter().filter(|row| is_absolute(row)).map(|row| absolute(row, &rows));
     baselines.chain(ratios).chain(absolute).collect()
 }
 
@@ -62,6 +59,19 @@ fn to_under_lock(row: &Row) -> Vec<Verdict> {
     let (least, most) = shared_bounds(row.policy);
     let figure = format!("inbox / under-lock p95 of submit, {}", place(row));
     vec![throughput(least), Verdict::new(figure, submit_p95, Bound::AtMost(most))]
+}
+
+/// Beyond this machine is what a bare word does not reach that is handed to a spinning thread and back.
+fn absolute(row: &Row, rows: &[&Row]) -> Verdict {
+    let is_bare = |other: &&&Row| {
+        let of = |row: &Row| (row.policy, row.producers, row.workers_max);
+        other.shape == Shape::HandOver && of(other) == of(row)
+    };
+    let bare = rows.iter().find(is_bare).map(|bare| bare.figures.items_per_s);
+    let beyond = bare.filter(|bare| *bare < FEW_WORKERS_LEAST);
+    let beyond = beyond.map(|bare| format!("a bare word handed over and back makes {bare:.0}"));
+    let figure = format!("items/s with {FEW_WORKERS} workers, {}", place(row));
+    Verdict::new(figure, items_per_s(row), Bound::AtLeast(FEW_WORKERS_LEAST)).beyond(beyond)
 }
 
 fn is_absolute(row: &Row) -> bool {

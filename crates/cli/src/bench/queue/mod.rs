@@ -15,9 +15,11 @@ use std::time::Duration;
 
 pub(crate) use args::Arguments;
 
-use super::child;
-use super::machine::Machine;
-use super::report;
+use cmwq_sys::topology::CpuSet;
+use indicatif::ProgressBar;
+
+use super::machine::{self, Machine};
+use super::{child, mailbox, report};
 use crate::output::{self, Failure};
 use cell::{Measured, Shape};
 use document::Document;
@@ -25,6 +27,8 @@ use plan::Plan;
 
 /// A fresh process gets this much time beyond what its items may take at worst.
 const LIMIT: Duration = Duration::from_secs(20);
+/// Of the cells that there are, this part may be measured again because the CPUs had moved meanwhile.
+const AGAIN_PART: usize = 3;
 /// At worst an item takes this long.
 const ITEM_LIMIT: Duration = Duration::from_micros(50);
 
@@ -34,7 +38,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let target = output::json_target(arguments.json.as_deref())?;
     let mut machine = Machine::look(&arguments.source, &topology);
     let plan = Plan::new(arguments, &topology);
-    let (runs, failed) = measure_all(&plan);
+    let (runs, failed) = measure_all(&plan, &machine::cpus_here(&topology));
     machine.look_again(&topology);
     let rows = document::rows(&plan, &runs);
     let verdicts = if arguments.judge { judge::judge(&rows) } else { Vec::new() };
@@ -52,26 +56,66 @@ pub(crate) fn answer(cell: &str) -> Result<(), Failure> {
 /// By row and run, and what went wrong.
 type Runs = Vec<Vec<Option<Measured>>>;
 
-fn measure_all(plan: &Plan) -> (Runs, Vec<String>) {
-    let mut runs: Runs = vec![vec![None; plan.runs]; plan.rows.len()];
-    let mut failed = Vec::new();
+fn measure_all(plan: &Plan, cpus: &CpuSet) -> (Runs, Vec<String>) {
     let bar = report::progress(plan.cells());
+    let runs = vec![vec![None; plan.runs]; plan.rows.len()];
+    let line = mailbox::round_trip_ns(cpus);
+    let mut measuring = Measuring { plan, cpus, bar, runs, failed: Vec::new(), line };
+    let mut again = plan.cells() / AGAIN_PART;
     for run in 0..plan.runs {
-        for index in plan.order(run) {
-            let mut cell = plan.rows[index].cell.clone();
-            bar.set_message(cell.to_string());
-            if cell.shape == Shape::Condvar {
-                cell.workers = cell.workers.or(plan.engine_workers(index, run, &runs));
+        for group in plan.order(run).chunk_by(|a, b| plan.rows[*a].group == plan.rows[*b].group) {
+            measuring.group(group, run);
+            while !measuring.is_side_by_side(group, run) && again >= group.len() {
+                again -= group.len();
+                measuring.bar.inc_length(group.len() as u64);
+                measuring.group(group, run);
             }
-            match child::measure("queue-cell", &cell, limit(&cell)) {
-                Ok(measured) => runs[index][run] = Some(measured),
-                Err(why) => failed.push(format!("{cell}, run {run}: {why}")),
-            }
-            bar.inc(1);
         }
     }
-    bar.finish_and_clear();
-    (runs, failed)
+    measuring.bar.finish_and_clear();
+    (measuring.runs, measuring.failed)
+}
+
+struct Measuring<'a> {
+    plan: &'a Plan,
+    cpus: &'a CpuSet,
+    bar: ProgressBar,
+    runs: Runs,
+    failed: Vec<String>,
+    /// A cache line's round trip between two CPUs as it was last.
+    line: Option<f64>,
+}
+
+impl Measuring<'_> {
+    fn group(&mut self, group: &[usize], run: usize) {
+        for &index in group {
+            self.cell(index, run);
+        }
+    }
+
+    fn cell(&mut self, index: usize, run: usize) {
+        let mut cell = self.plan.rows[index].cell.clone();
+        self.bar.set_message(cell.to_string());
+        if cell.shape == Shape::Condvar {
+            cell.workers = cell.workers.or(self.plan.engine_workers(index, run, &self.runs));
+        }
+        let found = child::measure::<_, Measured>("queue-cell", &cell, limit(&cell));
+        let before = std::mem::replace(&mut self.line, mailbox::round_trip_ns(self.cpus));
+        match found {
+            Ok(measured) => {
+                let line_round_trip_ns = before.zip(self.line).map(|(before, after)| [before, after]);
+                self.runs[index][run] = Some(Measured { line_round_trip_ns, ..measured });
+            }
+            Err(why) => self.failed.push(format!("{cell}, run {run}: {why}")),
+        }
+        self.bar.inc(1);
+    }
+
+    /// Whether the CPUs were as far apart in all of the group's cells.
+    fn is_side_by_side(&self, group: &[usize], run: usize) -> bool {
+        let measured = || group.iter().filter_map(|index| self.runs[*index][run].as_ref());
+        measured().all(|one| measured().all(|other| one.is_beside(other)))
+    }
 }
 
 fn limit(cell: &cell::Cell) -> Duration {

@@ -18,6 +18,7 @@ fn run(items_per_s: f64, p95: f64) -> Option<Measured> {
         bound: true,
         sampled_every: 1,
         empty_pair_ns: 0.0,
+        line_round_trip_ns: None,
     })
 }
 
@@ -74,6 +75,36 @@ fn few_workers_are_judged_by_items_a_second() {
     assert_eq!(with(Some(2), 3e6), [(3e6, true)], "at the bound");
     assert_eq!(with(Some(2), 2.9e6), [(2.9e6, false)]);
     assert_eq!(with(None, 1.0), []);
+}
+
+#[test]
+fn what_a_bare_word_does_not_reach_is_beyond_the_machine() {
+    let with = |bare: f64| {
+        let few = |shape, items_per_s| Row {
+            workers_max: Some(FEW_WORKERS),
+            producers: 1,
+            ..row(shape, Policy::Spin, run(items_per_s, 1.0), None)
+        };
+        let verdicts = judge(&[few(Shape::Inbox, 1.5e6), few(Shape::HandOver, bare)]);
+        assert!(matches!(verdicts.as_slice(), [one] if !one.holds));
+        verdicts[0].is_missed()
+    };
+    assert!(!with(2.9e6), "nothing could reach the bound");
+    assert!(with(3e6));
+}
+
+#[test]
+fn runs_at_other_distances_of_the_cpus_are_not_compared() {
+    let at = |measured: Option<Measured>, line| {
+        measured.map(|measured| Measured { line_round_trip_ns: Some(line), ..measured })
+    };
+    let near = [100.0, 120.0];
+    let runs = [at(run(150.0, 1.0), near), at(run(800.0, 1.0), near), at(run(40.0, 1.0), [400.0, 500.0])];
+    let moved = at(run(100.0, 1.0), [120.0, 400.0]);
+    let baseline = [at(run(100.0, 1.0), [90.0, 140.0]), moved, at(run(20.0, 1.0), [450.0, 480.0])];
+    let ratios = Ratios::of(&runs, &baseline).expect("two pairs").items_per_s;
+    assert_eq!((ratios.min, ratios.max), (1.5, 2.0));
+    assert!(Ratios::of(&runs[..1], &baseline[1..2]).is_none());
 }
 
 #[test]
