@@ -7,7 +7,7 @@ use cmwq::{Engine, EngineEvent, FlushError, JoinError, Queue, Scope, Submit, Wor
 use std::panic::panic_any;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
-use support::{threads_named, until, watchdog};
+use support::{gate, pass, this_thread, threads_named, until, until_asleep, watchdog};
 
 /// One worker, so that its survival shows.
 fn single(name: &str) -> (Engine, Queue) {
@@ -91,6 +91,66 @@ fn a_panicking_work_can_be_queued_again() {
     queue.flush().unwrap();
     assert_eq!(engine.stats().panics, 11);
     assert_alive(&engine, &queue);
+}
+
+#[test]
+fn of_several_flushers_of_a_panicked_run_one_takes_the_payload() {
+    let _watchdog = watchdog("of_several_flushers_of_a_panicked_run_one_takes_the_payload");
+    let (_engine, queue) = single("flushers");
+    let (open, closed) = gate();
+    let work = Work::new(move |_| {
+        pass(&closed);
+        panic_any("payload");
+    });
+    assert_eq!(queue.queue(&work), Submit::Queued);
+    let (tell, told) = std::sync::mpsc::channel();
+    let answers: Vec<Result<bool, FlushError>> = std::thread::scope(|threads| {
+        let flush = |tell: std::sync::mpsc::Sender<_>| {
+            let work = work.clone();
+            move || {
+                tell.send(this_thread()).unwrap();
+                work.flush()
+            }
+        };
+        let flushers: Vec<_> = (0..4).map(|_| threads.spawn(flush(tell.clone()))).collect();
+        // All of them wait for the run.
+        (0..4).for_each(|_| until_asleep(&told.recv().unwrap()));
+        open.open();
+        flushers.into_iter().map(|flusher| flusher.join().unwrap()).collect()
+    });
+    let (waited, payloads): (Vec<_>, Vec<_>) = answers.into_iter().partition(|answer| answer.is_ok());
+    assert!(
+        waited.into_iter().all(|answer| answer.unwrap()),
+        "the others have waited, and hear nothing of it"
+    );
+    let [Err(FlushError::Panicked(payload))] = &payloads[..] else { panic!("one, not {payloads:?}") };
+    assert_eq!(payload.downcast_ref(), Some(&"payload"));
+    assert!(!work.flush().unwrap(), "it was given out");
+}
+
+#[test]
+fn a_payload_waits_for_a_flush_until_a_later_panic_replaces_it() {
+    let _watchdog = watchdog("a_payload_waits_for_a_flush_until_a_later_panic_replaces_it");
+    let (_engine, queue) = single("kept");
+    let mut runs = 0;
+    let work = Work::new(move |_| {
+        runs += 1;
+        if runs != 3 {
+            panic_any(runs);
+        }
+    });
+    let run = || {
+        assert_eq!(queue.queue(&work), Submit::Queued);
+        // Not a flush of the work, which would take the payload.
+        queue.flush().unwrap();
+    };
+    // Two runs panic, the third returns.
+    (0..3).for_each(|_| run());
+    let Err(FlushError::Panicked(payload)) = work.flush() else {
+        panic!("an idle work's payload is given out")
+    };
+    assert_eq!(payload.downcast_ref::<i32>(), Some(&2));
+    assert!(!work.flush().unwrap());
 }
 
 #[test]

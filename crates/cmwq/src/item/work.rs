@@ -128,9 +128,11 @@ impl Work {
     ///
     /// # Errors
     /// [`FlushError::WouldDeadlock`] inside the work's own function, and inside an item that has to go on before
-    /// the work can end. [`FlushError::Panicked`] when a run has
-    /// panicked and no
-    /// flush has reported it yet: the first one to return takes the payload.
+    /// the work can end. [`FlushError::Panicked`] when a run has panicked and no flush has reported it yet. A payload
+    /// is given out once: of several flushes, also if all of them waited for the run that panicked, the first to return
+    /// takes it, and the others answer as if the run had returned. It is kept until then, through runs that return, for
+    /// a flush that finds the work idle too; the payload of a later panic replaces it. (Who must learn of every panic
+    /// uses [`Work::with_hook`](crate::Work::with_hook).)
     pub fn flush(&self) -> Result<bool, FlushError> {
         self.refuse_own()?;
         let waited = match self.head().word.flush_target() {
