@@ -45,7 +45,7 @@ pub use cmwq_core::pool::{ClaimPolicy, CoverPolicy};
 pub use cmwq_core::work::Enable;
 pub use cmwq_sys::topology::{Scope, Topology};
 pub use engine::{BuildError, BuildErrorKind, Engine, EngineBuilder, EngineEvent};
-pub use item::{FlushError, JoinError, JoinHandle, Work};
+pub use item::{Cancelled, FlushError, JoinError, JoinHandle, Work};
 pub use pool::WakeVia;
 pub use queue::{
     Flushed, LimitError, Queue, QueueBuilder, Refusal, Refused, Scope as ItemScope, ScopedJoinHandle,

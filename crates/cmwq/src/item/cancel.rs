@@ -44,8 +44,7 @@ impl Work {
     ///
     /// When it has returned the function is not running and, unless somebody else has queued the work since, will
     /// not: what
-    /// the function refers to may be freed. (There is no form that answers a future; a thread that must not block uses
-    /// [`Work::disable`] and looks at [`Work::is_running`].)
+    /// the function refers to may be freed. (A thread that must not block uses [`Work::cancel_async`].)
     ///
     /// # Context
     /// Blocks until the run has ended; needs no other progress than that run's, and that of a thread that is just
@@ -184,7 +183,7 @@ impl Work {
     /// Ends an instance that the caller has taken back.
     pub(crate) fn end_owned(&self) {
         let ended = self.head().word.cancel();
-        self.head().tell(ended);
+        self.tell(ended);
         // SAFETY: W5 pending keeps alive: the instance's reference, which the caller has taken over. This handle's own
         // keeps the item.
         unsafe { Header::release(self.header()) };
@@ -193,7 +192,7 @@ impl Work {
     /// Ends an instance that the caller has taken back, of which this handle is the reference.
     pub(crate) fn end_pending(self) {
         let ended = self.head().word.cancel();
-        self.head().tell(ended);
+        self.tell(ended);
         // Dropping the last handle drops the function.
         discard(self);
     }
@@ -210,7 +209,7 @@ impl Work {
     /// Ends an instance that the caller has taken back, and keeps the claim, and its reference, for the next one.
     pub(crate) fn renew_owned(&self) {
         let ended = self.head().word.renew();
-        self.head().tell(ended);
+        self.tell(ended);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Items: what is queued.
 
 mod cancel;
+mod cancelled;
 mod guard;
 mod header;
 mod message;
@@ -11,6 +12,7 @@ mod work;
 pub(crate) mod raw;
 
 pub(crate) use cancel::Arming;
+pub use cancelled::Cancelled;
 pub(crate) use guard::{discard, quietly, wake};
 pub(crate) use header::{Claimed, Handle, Header};
 pub(crate) use message::MESSAGE;

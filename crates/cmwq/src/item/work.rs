@@ -13,6 +13,7 @@ use std::cell::UnsafeCell;
 use std::fmt;
 use std::panic::Location;
 use std::ptr::NonNull;
+use std::task::Waker;
 
 /// A function that can be queued again and again: the kernel's work item.
 ///
@@ -34,6 +35,8 @@ struct Inner<F> {
     /// What the last panicking run carried, until a flush takes it.
     panic: Lock<Option<Payload>, LinuxFutex>,
     wait: WaitPolicy,
+    /// Who is to be told, besides the sleepers, when an instance ends. Locked for a few instructions.
+    wakers: Lock<Vec<Waker>, LinuxFutex>,
     /// Its timer; out of date unless the item is delayed. The lock comes before that of the timers.
     arming: Lock<Option<Arming>, LinuxFutex>,
     created: &'static Location<'static>,
@@ -63,6 +66,7 @@ impl Work {
             header: Header::new(const { &VTable::of_work::<F>() }, WorkWord::IDLE, 1, created),
             panic: Lock::new(None),
             wait: WaitPolicy::default(),
+            wakers: Lock::new(Vec::new()),
             arming: Lock::new(None),
             created,
             function: UnsafeCell::new(function),
@@ -81,6 +85,10 @@ impl Work {
 
     pub(crate) fn arming(&self) -> &Lock<Option<Arming>, LinuxFutex> {
         &self.shared().arming
+    }
+
+    pub(super) fn wakers(&self) -> &Lock<Vec<Waker>, LinuxFutex> {
+        &self.shared().wakers
     }
 
     /// Keeps a reference alive that is an item's pending instance's.
@@ -263,7 +271,7 @@ unsafe fn run<F: FnMut(&Work) + Send + 'static>(item: NonNull<Header>, runner: &
         // SAFETY: the instance, its fields and its reference are ours to push.
         unsafe { pwq.submit(item) };
     }
-    head.tell(ended);
+    work.tell(ended);
     // Dropping the handle may drop the function.
     discard(work);
 }
