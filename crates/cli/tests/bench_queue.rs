@@ -5,6 +5,9 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
+/// A figure that is a matter of chance is missed within this many tries.
+const TRIES: usize = 50;
+
 fn bench(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_cmwq"))
         .args(["bench", "queue"])
@@ -43,6 +46,23 @@ fn assert_figures(figures: &Value, is_one: bool) {
     }
 }
 
+fn is_of_engine(row: &Value) -> bool {
+    row["shape"] != "condvar" && row["shape"] != "hand-over"
+}
+
+/// Whether the CPUs stayed where they were in the same run of both, so that they can be compared.
+fn has_runs_side_by_side(row: &Value, other: &Value) -> bool {
+    let trips = |row: &Value| -> Vec<Vec<f64>> {
+        let trips = |run: &Value| run["line_round_trip_ns"].as_array().cloned().unwrap_or_default();
+        let runs = row["runs"].as_array().expect("runs");
+        runs.iter().map(|run| trips(run).iter().filter_map(Value::as_f64).collect()).collect()
+    };
+    trips(row).iter().zip(trips(other)).any(|(trips, others)| {
+        let all = || trips.iter().chain(&others).copied();
+        all().fold(0.0, f64::max) < 2.0 * all().fold(f64::INFINITY, f64::min)
+    })
+}
+
 #[test]
 fn the_document_has_every_row_run_and_figure() {
     let found =
@@ -65,7 +85,14 @@ fn the_document_has_every_row_run_and_figure() {
             assert_figures(run, true);
             assert_eq!(run["items"], 120);
         }
-        assert!(row["to_under_lock"]["items_per_s"]["median"].is_f64(), "{row}");
+        let is_baseline = |other: &&Value| {
+            other["shape"] == "under-lock"
+                && other["policy"] == row["policy"]
+                && (other["scope"] == row["scope"] || !is_of_engine(row))
+        };
+        let baseline = rows.iter().find(is_baseline).expect("a baseline");
+        let is_compared = row["to_under_lock"]["items_per_s"]["median"].is_f64();
+        assert!(is_compared || !has_runs_side_by_side(row, baseline), "{row}");
     }
     let named: Vec<_> = rows.iter().map(|row| (&row["shape"], &row["policy"], &row["scope"])).collect();
     for (shape, policy) in [
@@ -85,8 +112,7 @@ fn equal_pods_have_equal_figures_and_say_so() {
         document(&["--runs", "1", "--producers", "1", "--scopes", "numa,system", "--synthetic", "core:2"]);
     let rows = found["rows"].as_array().expect("rows");
     let figures = |scope: &str| -> Vec<&Value> {
-        let is_of_engine = |row: &&Value| row["shape"] != "condvar" && row["shape"] != "hand-over";
-        let rows = rows.iter().filter(|row| row["scope"] == scope).filter(is_of_engine);
+        let rows = rows.iter().filter(|row| row["scope"] == scope && is_of_engine(row));
         rows.map(|row| &row["runs"]).collect()
     };
     assert_eq!(figures("numa"), figures("system"));
@@ -132,14 +158,20 @@ fn the_table_has_a_line_for_each_row() {
     assert!(output.stderr.is_empty(), "no progress bar without a terminal");
 }
 
+/// Single items take as long as threads take to come: sooner or later a figure is missed. Which one is the machine's.
 #[test]
 fn a_missed_figure_is_status_1_and_shown() {
-    let output = bench(&["--items", "1", "--runs", "1", "--producers", "8", "--scopes", "system", "--judge"]);
-    // One item takes as long as its thread takes to come: far below what is asked for.
-    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
-    let table = text(&output.stdout);
-    assert!(table.lines().any(|line| line.starts_with("MISSED  items/s with 2 workers")), "{table}");
-    assert_eq!(text(&output.stderr).lines().count(), 1);
+    let is_missed_and_said = || {
+        let output =
+            bench(&["--items", "1", "--runs", "1", "--producers", "8", "--scopes", "system", "--judge"]);
+        let table = text(&output.stdout);
+        assert!(table.contains("items/s with 2 workers"), "the judged figures are shown: {table}");
+        let is_missed = table.lines().any(|line| line.starts_with("MISSED  "));
+        let lines = text(&output.stderr).lines().count();
+        assert_eq!((output.status.code(), lines), (Some(i32::from(is_missed)), usize::from(is_missed)));
+        is_missed
+    };
+    assert!((0..TRIES).any(|_| is_missed_and_said()), "{TRIES} runs of single items missed nothing");
 }
 
 #[test]

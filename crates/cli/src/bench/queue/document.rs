@@ -58,6 +58,9 @@ pub(super) struct Row {
     pub(super) pods: usize,
     #[serde(skip)]
     pub(super) is_unshared: bool,
+    /// Whether its group holds the shape that the others are compared with.
+    #[serde(skip)]
+    pub(super) is_compared: bool,
     pub(super) shape: Shape,
     pub(super) mode: Mode,
     pub(super) policy: Policy,
@@ -134,6 +137,7 @@ impl Row {
             same_pods_as: None,
             pods: row.pods,
             is_unshared: row.is_unshared,
+            is_compared: baseline.is_some(),
             shape: *shape,
             mode: *mode,
             policy: *policy,
@@ -151,7 +155,7 @@ impl Row {
 
     /// What is not the engine has no scope, and the absolute figure needs only one.
     fn is_of_a_scope(&self) -> bool {
-        self.shape.is_of_engine() && self.to_under_lock.is_some()
+        self.shape.is_of_engine() && self.is_compared
     }
 
     /// A row of made-up runs.
@@ -162,6 +166,7 @@ impl Row {
             same_pods_as: None,
             pods: 1,
             is_unshared: false,
+            is_compared: false,
             shape: Shape::Inbox,
             mode: Mode::One,
             policy: Policy::Spin,
