@@ -4,13 +4,8 @@ mod support;
 
 use cmwq::completion::{Capacity, PostRefusal, Receiver, RunEnd, SpawnIntoReason, Waited, ring};
 use cmwq::{Engine, JoinError, Submit, Work};
-use cmwq_core::completion::Owed;
-use cmwq_ring::{Bell, Chain, Link, PostRing, Rester, Urgency};
-use cmwq_sys::eventfd::EventFd;
-use std::cell::UnsafeCell;
 use std::os::fd::{AsFd, AsRawFd};
 use std::pin::pin;
-use std::ptr::NonNull;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
@@ -18,97 +13,6 @@ use std::time::{Duration, Instant};
 use support::watchdog;
 
 const SECOND: Duration = Duration::from_secs(1);
-
-#[repr(C, align(16))]
-struct Note {
-    below: UnsafeCell<Option<NonNull<Note>>>,
-    text: u32,
-}
-
-// SAFETY: one field, accessed by nobody else; the alignment is 16.
-unsafe impl Link for Note {
-    unsafe fn below(this: NonNull<Self>) -> Option<NonNull<Self>> {
-        // SAFETY: valid.
-        let place = unsafe { this.as_ref() }.below.get();
-        // SAFETY: the caller's.
-        unsafe { *place }
-    }
-    unsafe fn set_below(this: NonNull<Self>, below: Option<NonNull<Self>>) {
-        // SAFETY: valid.
-        let place = unsafe { this.as_ref() }.below.get();
-        // SAFETY: the caller's.
-        unsafe { *place = below };
-    }
-}
-
-/// What a poster has done when it stops.
-#[derive(Clone, Copy, Debug)]
-enum Stop {
-    Pushed,
-    Read,
-    Written,
-}
-
-type Notes = PostRing<Note, EventFd>;
-
-fn note(text: u32) -> Chain<Note> {
-    Chain::one(NonNull::from(Box::leak(Box::new(Note { below: UnsafeCell::new(None), text }))))
-}
-
-fn take(notes: &Notes) -> Vec<u32> {
-    let mut texts = Vec::new();
-    let mut at = notes.take().nodes.map(|(oldest, _)| oldest);
-    while let Some(node) = at {
-        // SAFETY: taken.
-        at = unsafe { Note::below(node) };
-        // SAFETY: taken, and made by `note`.
-        texts.push(unsafe { Box::from_raw(node.as_ptr()) }.text);
-    }
-    texts
-}
-
-/// A poster stops for ever while the receiver sleeps; the next post is handled within a second. With a need of two and
-/// lazy posts it is the second one that makes the wait due.
-#[test]
-fn a_stopped_poster_holds_nothing_back() {
-    let _watchdog = watchdog("a_stopped_poster_holds_nothing_back");
-    for (need, urgency) in [(1, Urgency::Forced), (1, Urgency::Lazy), (2, Urgency::Lazy)] {
-        for stop in [Stop::Pushed, Stop::Read, Stop::Written] {
-            let notes = Arc::new(Notes::new(EventFd::new().unwrap()));
-            let receiver = thread::spawn({
-                let notes = Arc::clone(&notes);
-                move || {
-                    assert!(notes.arm(need, Rester::Thread));
-                    notes.bell().wait(None);
-                    notes.resume();
-                    let mut got = take(&notes);
-                    while !got.contains(&2) {
-                        notes.rest(1, None);
-                        got.extend(take(&notes));
-                    }
-                    (got, Instant::now())
-                }
-            });
-            while notes.owed(cmwq_core::completion::HeadWord::from_bits(1)) == Owed::Nothing {
-                thread::yield_now();
-            }
-            // SAFETY: the receiver frees it.
-            let head = unsafe { notes.put(note(1), urgency) }.ok().unwrap();
-            if !matches!(stop, Stop::Pushed)
-                && let Owed::Wake(parked) = notes.owed(head)
-                && matches!(stop, Stop::Written)
-            {
-                notes.bell().ring(parked.rester());
-            }
-            let posted = Instant::now();
-            // SAFETY: as above.
-            assert!(unsafe { notes.post(note(2), urgency) }.is_ok());
-            let (got, handled) = receiver.join().unwrap();
-            assert_eq!(got, [1, 2], "{stop:?}");
-            assert!(handled - posted < SECOND, "{stop:?}, need {need}: {:?}", handled - posted);
-        }
-    }
-}
 
 /// What a stopped poster has taken from the pool is its own; others find room.
 #[test]
