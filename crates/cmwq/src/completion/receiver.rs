@@ -89,7 +89,8 @@ impl<T> Receiver<T> {
     /// The next value, for a task. `None`: the ring is closed, and nothing is left. This is `poll_next` of streams.
     ///
     /// Outside the ring's promise: a poster takes the task's waker and calls it, and if it is stopped in between,
-    /// the task waits for it, or for the next post.
+    /// the task waits for it, or for the next post. A waker that panics is caught there and its payload is leaked: the
+    /// message is posted, the poster is told so, and the ring goes on as before.
     ///
     /// # Context
     /// Never blocks.
