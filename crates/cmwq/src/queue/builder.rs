@@ -86,7 +86,8 @@ impl QueueBuilder {
     /// `max_active`. Within a node whoever waits longest in turn gets the next place, whatever pod it is in.
     ///
     /// Items that wait for each other need places at the same time: producers that can fill a queue which others depend
-    /// on need a queue of their own.
+    /// on need a queue of their own. So do items that wait for a flush of their own queue: see
+    /// [`Queue::flush`](crate::Queue::flush).
     pub fn max_active(mut self, max_active: u32) -> Self {
         self.max_active = max_active;
         self

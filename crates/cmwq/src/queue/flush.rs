@@ -52,6 +52,11 @@ impl Queue {
     /// queue wait for the same items each of them sees for itself that they have ended. From inside an item of
     /// another queue it counts as blocking.
     ///
+    /// An item that itself waits for a flush of its queue (through another thread) needs a place under
+    /// [`max_active`](crate::QueueBuilder::max_active) that the flushed items do not need: an item whose submission was
+    /// under way when the flush began is flushed, and yet may come to stand behind one that was queued after it. If
+    /// that one holds the last place and waits for the flush, neither goes on.
+    ///
     /// # Errors
     /// [`WaitError::WouldDeadlock`] from inside an item of this queue.
     #[inline]
