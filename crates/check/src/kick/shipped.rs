@@ -11,7 +11,7 @@ use crate::seam::Memory;
 use cmwq_core::id::{PwqId, Sleeper, WorkerId};
 use cmwq_core::list::Items;
 use cmwq_core::pool::{
-    Actions, ClaimPolicy, CoverPolicy, Event, InboxWord, PoolConfig, PoolCore, Taken, Verdict,
+    Actions, ClaimPolicy, CoverPolicy, Event, InboxWord, PoolConfig, PoolCore, Taken, Verdict, relied_on,
 };
 use cmwq_core::time::{Span, Tick};
 use cmwq_core::worker::State;
@@ -77,8 +77,8 @@ pub(super) struct Shipped {
     submitters: [Submitter; SUBMITTERS_MAX],
     manager: Thread,
     culler: Row,
-    /// The wake-up that a submission has claimed and nobody has issued yet, for later submissions to see.
-    claimed: Option<u8>,
+    /// Who was left to stand by when the lock was released last, for submissions to see.
+    standing: Option<Sleeper>,
     /// The clock: moves when a failed creation may be tried again.
     now: u8,
 }
@@ -88,6 +88,7 @@ impl Shipped {
         let mut actions = Actions::default();
         self.core.step(Tick(u64::from(self.now)), event, &mut self.memory, &mut actions);
         if let Some(sleeper) = actions.stand_by {
+            self.standing = Some(sleeper);
             let set = self.inbox.stand_by(sleeper).apply(&mut self.inbox);
             assert!(set, "each hold takes the inbox before the core may ask for a stand-by mark");
         }
@@ -109,6 +110,8 @@ impl Shipped {
 
     fn take_inbox(&mut self, reached: &Reached) {
         let taken = self.inbox.take().apply(&mut self.inbox);
+        // As of the end of the hold, unless another mark is left by then.
+        self.standing = None;
         let _ = self.event(Event::Taken);
         let mut items = Vec::new();
         let mut at = if let Taken::List(newest) = taken { Some(newest) } else { None };
@@ -229,7 +232,6 @@ impl Shipped {
     // ---- the other threads ----
 
     fn pay(&mut self, rules: &Rules, reached: &Reached, owed: u8) {
-        self.claimed = self.claimed.filter(|&claimed| claimed != owed);
         match owed {
             // On its way to sleep it is told as well: it then does not sleep.
             MANAGER if matches!(self.manager.at, At::Asleep | At::Later) => self.manager.at = At::Woken,
@@ -249,6 +251,14 @@ impl Shipped {
         }
     }
 
+    fn is_asleep(&self, sleeper: Sleeper) -> bool {
+        let thread = match sleeper {
+            Sleeper::Manager => &self.manager,
+            Sleeper::Worker(worker) => &self.workers[worker.index()],
+        };
+        matches!(thread.at, At::Asleep | At::Later)
+    }
+
     fn sleepers(&self) -> impl Iterator<Item = u8> + '_ {
         (0..WORKERS_MAX as u8).filter(|&w| self.workers[usize::from(w)].sleeps())
     }
@@ -263,13 +273,10 @@ impl Shipped {
             self.ledger.queue(item);
             let pushed = self.inbox.push(item, PwqId(0)).apply(&mut self.inbox);
             self.memory.set_next(item, pushed.below);
-            if let Some(sleeper) = pushed.wake {
-                self.claimed = Some(owed(sleeper));
-                self.submitters[index].owes.push(owed(sleeper));
-            } else if rules.keeps(RealTimeRule::Help) {
-                // It does not rely on whoever claimed the wake-up.
-                self.claimed.into_iter().for_each(|claimed| self.submitters[index].owes.push(claimed));
-            }
+            // In real time it does not rely on whoever owes the wake-up: the wake word tells it that the sleeper is up.
+            let standing = self.standing.filter(|_| rules.keeps(RealTimeRule::Help));
+            let sleeper = relied_on(pushed.wake, standing.filter(|&s| self.is_asleep(s)));
+            sleeper.into_iter().for_each(|sleeper| self.submitters[index].owes.push(owed(sleeper)));
         }
         if self.submitters[index].owes.is_empty() {
             self.ledger.returns(at * setup.items + self.submitters[index].queued - 1);
@@ -375,7 +382,7 @@ impl World for Shipped {
             submitters: Default::default(),
             manager: Thread { at: At::Asleep, owes: Row::default() },
             culler: Row::default(),
-            claimed: None,
+            standing: Some(Sleeper::Manager),
             now: 0,
         };
         for at in 0..setup.workers {

@@ -4,7 +4,7 @@ use super::action::{Actions, Verdict};
 use super::busy::BusySet;
 use super::event::Event;
 use super::manage::{Manage, Watch};
-use super::policy::{ClaimPolicy, PoolConfig};
+use super::policy::{ClaimPolicy, CoverPolicy, PoolConfig};
 use crate::id::{PwqId, Sleeper, WorkerId};
 use crate::list::{Fifo, Items};
 use crate::pwq::{Admission, Gate, Limit};
@@ -57,10 +57,15 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     /// A pool without workers. Its inbox must start with the stand-by mark of [`Sleeper::Manager`].
     ///
     /// # Panics
-    /// When the configuration allows no worker or no item per claim.
+    /// When the configuration allows no worker or no item per claim, or is for real time and breaks `B9 nothing in
+    /// hand`.
     pub fn new(config: PoolConfig) -> Self {
         assert!(config.workers_max > 0, "a pool needs at least one worker");
         assert!(config.batch_max > 0 && config.batch_max as usize <= crate::limits::BATCH_ITEMS_MAX);
+        assert!(
+            !config.real_time || (config.batch_max == 1 && config.cover == CoverPolicy::Eager),
+            "B9 nothing in hand: {config:?}"
+        );
         PoolCore {
             config,
             workers: Vec::new(),
@@ -288,7 +293,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
             self.close(actions);
             return Verdict::Exit;
         }
-        Verdict::Rest { spin: self.nr_awake == 1 }
+        Verdict::Rest { spin: self.nr_awake == 1 && !self.config.real_time }
     }
 
     /// Moves items from the worklist to the worker: a fair share of the backlog, at most a batch.

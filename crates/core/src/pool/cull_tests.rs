@@ -1,6 +1,6 @@
 //! Culling, and what becomes of a picked worker between the pick and its first step.
 
-use super::action::Verdict;
+use super::action::{Actions, Verdict};
 use super::event::Event;
 use super::inbox_word::InboxWord;
 use super::policy::{ClaimPolicy, CoverPolicy, PoolConfig};
@@ -224,6 +224,19 @@ fn in_a_real_time_pool_an_idle_worker_stands_by_although_another_is_in_the_makin
         assert_eq!(driver.state(WorkerId(1)), State::Idle);
         let expected = real_time.then_some(Sleeper::Worker(WorkerId(1)));
         assert_eq!(driver.core.standby(), expected, "its maker may have stopped");
+    }
+}
+
+#[test]
+fn in_a_real_time_pool_nobody_spins_or_lingers() {
+    for real_time in [false, true] {
+        let mut driver = Driver::with_idle(PoolConfig { real_time, ..eager() }, 100, 2);
+        driver.submit_new(1);
+        assert_eq!(driver.wake(WorkerId(1)), Verdict::Run);
+        assert_eq!(driver.core.may_linger(&Actions::default()), !real_time, "alone, with one item");
+        driver.start(WorkerId(1));
+        driver.end(WorkerId(1));
+        assert_eq!(driver.look(WorkerId(1)), Verdict::Rest { spin: !real_time });
     }
 }
 

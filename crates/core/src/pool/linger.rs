@@ -10,7 +10,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     pub fn may_linger(&self, actions: &Actions<I>) -> bool {
         let alone = self.nr_awake + self.nr_busy == 1 && self.nr_starting == 0;
         let nobody_asked = actions.stand_by.is_none() && actions.wake.is_empty() && !actions.recall;
-        alone && nobody_asked && self.worklist.is_empty() && !self.wants_reports()
+        !self.config.real_time && alone && nobody_asked && self.worklist.is_empty() && !self.wants_reports()
     }
 
     /// Whether somebody waits for ends to be reported: an item behind `max_active` or behind the same item, or the

@@ -17,6 +17,7 @@ pub mod invariants;
 mod linger;
 mod manage;
 mod policy;
+mod real_time;
 pub mod record;
 #[cfg(test)]
 mod test_driver;
@@ -31,4 +32,5 @@ pub use self::core::PoolCore;
 pub use self::event::Event;
 pub use self::inbox_word::{InboxWord, Pushed, Taken};
 pub use self::policy::{ClaimPolicy, CoverPolicy, PoolConfig};
+pub use self::real_time::relied_on;
 pub use self::wake_word::{Claim, WakeWord};

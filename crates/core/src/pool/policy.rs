@@ -61,8 +61,9 @@ pub struct PoolConfig {
     /// Whether concurrency is managed: a worker is added only while no worker runs (per-CPU pools). Otherwise an item
     /// starts as soon as a worker is available.
     pub managed: bool,
-    /// Whether nobody may rely on a thread that makes a worker, or that waits for its clock to make one: an idle worker
-    /// stands by although one is in the making (invariant `B7 no waiting for the making`).
+    /// Whether an item may wait for no thread that has stopped while a worker sleeps: an idle worker stands by although
+    /// one is in the making (`B7 no waiting for the making`), and nobody keeps items or wake-ups in hand (`B9 nothing in
+    /// hand`). See [`PoolConfig::in_real_time`].
     pub real_time: bool,
     /// How a picked worker is claimed.
     pub claim: ClaimPolicy,
