@@ -62,8 +62,8 @@ pub struct PoolConfig {
     /// starts as soon as a worker is available.
     pub managed: bool,
     /// Whether an item may wait for no thread that has stopped while a worker sleeps: an idle worker stands by although
-    /// one is in the making (`B7 no waiting for the making`), and nobody keeps items or wake-ups in hand (`B9 nothing in
-    /// hand`). See [`PoolConfig::in_real_time`].
+    /// one is in the making (`B7 no waiting for the making`), and nobody keeps items or wake-ups in hand
+    /// (`B9 nothing in hand`). See [`PoolConfig::in_real_time`].
     pub real_time: bool,
     /// How a picked worker is claimed.
     pub claim: ClaimPolicy,

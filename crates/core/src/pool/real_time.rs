@@ -12,8 +12,8 @@ impl PoolConfig {
 }
 
 /// Whom a submission wakes before it returns: the sleeper its push owes a wake-up, else the one whose mark an earlier
-/// push may have replaced, whose pusher may have stopped since (`B8 each for itself`). `standing`: who was left to stand
-/// by when the pool's lock was released last, read after the push.
+/// push may have replaced, whose pusher may have stopped since (`B8 each for itself`). `standing`: who was left to
+/// stand by when the pool's lock was released last, read after the push.
 pub const fn relied_on(owed: Option<Sleeper>, standing: Option<Sleeper>) -> Option<Sleeper> {
     if owed.is_some() { owed } else { standing }
 }
