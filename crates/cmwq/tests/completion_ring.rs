@@ -232,6 +232,21 @@ fn a_queue_delivers_into_a_ring() {
 }
 
 #[test]
+fn results_are_waited_for_in_numbers() {
+    let _watchdog = watchdog("results_are_waited_for_in_numbers");
+    let queue = Engine::new().unwrap().queue("numbers").build().unwrap();
+    let (ring, mut receiver) = ring(Capacity::Bounded(10)).unwrap();
+    queue.spawn_into(&ring, || 1).unwrap();
+    queue.flush().unwrap();
+    let soon = Instant::now() + Duration::from_millis(20);
+    assert_eq!(receiver.wait(2, Some(soon)), Waited::TimedOut, "one result is not two");
+    queue.spawn_into(&ring, || 2).unwrap();
+    assert_eq!(receiver.wait(2, None), Waited::Ready);
+    let results: Vec<i32> = receiver.by_ref().map(Result::unwrap).collect();
+    assert_eq!(results, [1, 2]);
+}
+
+#[test]
 fn a_work_posts_the_ends_of_its_runs() {
     let _watchdog = watchdog("a_work_posts_the_ends_of_its_runs");
     let queue = Engine::new().unwrap().queue("hook").build().unwrap();

@@ -51,6 +51,9 @@ impl Queue {
     /// Runs a closure once, and posts its result to the ring; a panic arrives as
     /// [`JoinError::Panicked`](crate::JoinError::Panicked).
     ///
+    /// Results count: the receiver is woken when as many are there as it waits for. One that waits for more than are on
+    /// their way needs a deadline.
+    ///
     /// Room for the result is reserved now, so that a worker never finds the ring full. If the ring is closed before
     /// the closure ends, the result is dropped.
     ///
@@ -79,7 +82,7 @@ impl Queue {
             }
             let result = quietly(closure);
             let has_panicked = result.is_err();
-            if let Err(refused) = place.post(result.map_err(JoinError::Panicked)) {
+            if let Err(refused) = place.post_lazy(result.map_err(JoinError::Panicked)) {
                 discard(refused.value);
             }
             if has_panicked {

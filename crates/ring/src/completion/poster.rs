@@ -376,11 +376,26 @@ impl<T, B: Bell> Place<T, B> {
     /// # Errors
     /// [`PostError`], with the value, if the ring has been closed.
     pub fn post(self, value: T) -> Result<(), PostError<T>> {
+        self.post_as(value, Urgency::Forced)
+    }
+
+    /// Posts the value there; it only counts, as by [`Ring::post_lazy`].
+    ///
+    /// # Context
+    /// Never blocks, allocates nothing.
+    ///
+    /// # Errors
+    /// [`PostError`], with the value, if the ring has been closed.
+    pub fn post_lazy(self, value: T) -> Result<(), PostError<T>> {
+        self.post_as(value, Urgency::Lazy)
+    }
+
+    fn post_as(self, value: T, urgency: Urgency) -> Result<(), PostError<T>> {
         let mut this = ManuallyDrop::new(self);
         // SAFETY: the place is not used again, nor dropped.
         let ring = unsafe { ManuallyDrop::take(&mut this.ring) };
         // SAFETY: the node is the place's, without a value.
-        unsafe { ring.post_on(this.node, value, Urgency::Forced) }
+        unsafe { ring.post_on(this.node, value, urgency) }
     }
 }
 
