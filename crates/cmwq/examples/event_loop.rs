@@ -1,8 +1,9 @@
 //! A server with one event loop: epoll waits for sockets and for a completion ring; the work itself runs on a queue.
 //!
-//! Clients send numbers, the queue finds their largest prime factors, the loop sends them back. It takes results in batches:
-//! of eight, or of what is there when a millisecond has passed. Serves its own clients on the loopback device, checks what
-//! they get, prints the batches, and ends: `cargo run --release -p cmwq --example event_loop`.
+//! Clients send numbers, the queue finds their largest prime factors, the loop sends them back. It takes results in
+//! batches: of eight, or of what is there when a millisecond has passed. Serves its own clients on the loopback device,
+//! checks what they get, prints how many batches there were, and ends:
+//! `cargo run --release -p cmwq --example event_loop`.
 
 #![forbid(unsafe_code)]
 
