@@ -36,7 +36,8 @@ impl<T> Receiver<T> {
     /// deadline has passed; without a deadline for as long as it takes.
     ///
     /// # Context
-    /// Blocks. Inside an item it counts as blocking.
+    /// Blocks until enough has been posted, or the deadline. Messages whose posts have returned count whichever other
+    /// poster has stopped; one whose post has not needs its poster. Inside an item it counts as blocking.
     pub fn wait(&mut self, need: u32, deadline: Option<Instant>) -> Waited {
         let inner = &mut self.inner;
         let left = || deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));

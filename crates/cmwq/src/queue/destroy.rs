@@ -66,7 +66,8 @@ impl Queue {
     /// Like [`Queue::destroy`], but gives up waiting after a time and tells what still runs.
     ///
     /// # Context
-    /// Blocks, for little more than `timeout`.
+    /// Blocks, for little more than `timeout` whoever is stopped; to end earlier it needs what [`Queue::destroy`]
+    /// needs.
     ///
     /// # Errors
     /// [`StillRunning`] when the time has passed. The queue comes back in it and goes on refusing.

@@ -32,7 +32,8 @@ impl Queue {
     /// The same, but waits no longer than this time; then the answer is [`Refusal::Full`].
     ///
     /// # Context
-    /// Blocks, for little more than `timeout`. Counts as blocking inside an item.
+    /// Blocks, for little more than `timeout` whoever is stopped; for room it needs what [`Queue::queue_wait`] needs.
+    /// Counts as blocking inside an item.
     #[track_caller]
     pub fn queue_within(&self, timeout: Duration, work: &Work) -> Submit {
         self.queue_until(Some(clock::now() + Span::from(timeout)), work, Location::caller())

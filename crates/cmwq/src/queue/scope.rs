@@ -68,7 +68,10 @@ pub struct ScopedJoinHandle<'scope, T> {
 }
 
 impl<T> ScopedJoinHandle<'_, T> {
-    /// Waits for the result. Blocks; counts as blocking inside an item.
+    /// Waits for the result.
+    ///
+    /// # Context
+    /// As for [`JoinHandle::join`].
     ///
     /// # Errors
     /// As for [`JoinHandle::join`].
@@ -130,8 +133,9 @@ impl Queue {
     ///
     /// # Context
     /// Blocks until the items have ended, for they borrow: also where they wait for the calling item, which nobody is
-    /// told then. Counts as blocking inside an item. Inside an item of this very queue the items of the scope need
-    /// `max_active` to leave room for them.
+    /// told then. Needs the progress of the queue and of the workers that run the items: while one of these is stopped
+    /// the call sleeps. Counts as blocking inside an item. Inside an item of this very queue the items of the scope
+    /// need `max_active` to leave room for them.
     ///
     /// # Panics
     /// When `body` panics, after the items have ended; or when an item panicked and its handle was not joined.
