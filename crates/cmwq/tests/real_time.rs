@@ -3,8 +3,9 @@
 
 mod support;
 
-use cmwq::bench::{Step, Stop, Stops, Who};
+use cmwq::bench::{At, Step, Stop, Stops, Who};
 use cmwq::{CoverPolicy, Engine, EngineEvent, JoinHandle, Queue, RealTime, SchedPolicy, Scope};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -30,7 +31,17 @@ struct World {
 
 fn world(kind: Kind) -> World {
     let stops = Stops::default();
-    let engine = Engine::builder().cover(CoverPolicy::Eager).on_step(stops.hook()).build().unwrap();
+    let parked = Arc::new(Mutex::new(HashSet::new()));
+    let hook = {
+        let (stop, parked) = (stops.hook(), Arc::clone(&parked));
+        move |at: &At<'_>| {
+            if let (Who::Worker(worker), Step::Parking) = (at.who, at.step) {
+                parked.lock().unwrap().insert(worker);
+            }
+            stop(at);
+        }
+    };
+    let engine = Engine::builder().cover(CoverPolicy::Eager).on_step(hook).build().unwrap();
     let builder = engine.queue("world").scope(Scope::System);
     let queue = match kind {
         Kind::Ordinary => builder.build(),
@@ -42,7 +53,8 @@ fn world(kind: Kind) -> World {
         if pool.workers < 2 {
             world.queue.spawn(|| ()).join().unwrap();
         }
-        pool.workers == 2 && pool.active == 0 && pool.queued == 0
+        // One whose thread has still to start is none that sleeps.
+        pool.workers == 2 && pool.active == 0 && pool.queued == 0 && parked.lock().unwrap().len() == 2
     });
     world
 }
@@ -66,7 +78,7 @@ impl World {
         let stop = self.stops.stop_next(move |at| at.who == Who::Other && at.step == step);
         let queue = self.queue.clone();
         let thread = std::thread::spawn(move || queue.spawn(|| ()));
-        assert!(stop.wait(HANG), "{step:?} is reached");
+        assert!(stop.wait(HANG / 2), "{step:?} is reached");
         Stopped { stop, thread }
     }
 
@@ -94,9 +106,12 @@ fn a_submitter_that_stops_before_its_wake_up_holds_back_no_other() {
     for kind in BOTH {
         for step in [Step::Pushed, Step::Claimed] {
             let world = world(kind);
+            // The manager thread, which would help, is an ordinary thread, and may be stopped as well.
+            let manager = world.stops.stop_next(|at| at.who == Who::Manager && at.step == Step::Looking);
             let first = world.stop_submitter(step);
             let second = world.queue.spawn(|| ());
             world.check(&second, "the second item");
+            assert!(!manager.is_reached(), "nobody called it");
             first.goes_on();
             second.join().unwrap();
         }
@@ -128,13 +143,13 @@ fn a_worker_that_stops_with_what_it_has_claimed_holds_back_nothing_else() {
         let world = world(kind);
         let woken = world.stop_worker(Step::Woken);
         let first = world.queue.spawn(|| ());
-        assert!(woken.wait(HANG));
+        assert!(woken.wait(HANG / 2));
         // It is found by the same hold of the woken worker.
         let second = world.queue.spawn(|| ());
         // There an ordinary worker owes the wake-up of the one that is to help; in real time it owes nothing by then.
         let starting = world.stop_worker(if kind == Kind::RealTime { Step::Starting } else { Step::Decided });
         woken.let_go();
-        assert!(starting.wait(HANG));
+        assert!(starting.wait(HANG / 2));
         world.check(&second, "the second item");
         assert!(!first.is_finished(), "it is the stopped worker's own");
         starting.let_go();
@@ -150,7 +165,7 @@ fn a_worker_that_stops_after_its_item_holds_back_nothing() {
     for nr in [1, 3] {
         let ran = world.stop_worker(Step::Ran);
         world.queue.spawn(|| ()).join().unwrap();
-        assert!(ran.wait(HANG));
+        assert!(ran.wait(HANG / 2));
         for _ in 0..nr {
             let item = world.queue.spawn(|| ());
             until("another worker's item", || item.is_finished());
@@ -170,7 +185,7 @@ fn nobody_waits_for_the_making_of_a_worker_while_another_sleeps() {
     // The other worker finds nobody who would be left, and makes one before it runs its item.
     let making = world.stop_worker(Step::Making);
     let second = world.queue.spawn(|| ());
-    assert!(making.wait(HANG));
+    assert!(making.wait(HANG / 2));
     first.open();
     until("the first worker sleeps", || world.engine.stats().pools[0].active == 1);
     for _ in 0..3 {
@@ -182,9 +197,47 @@ fn nobody_waits_for_the_making_of_a_worker_while_another_sleeps() {
     second.join().unwrap();
 }
 
+/// Nobody can come between what a hold decides and the wake-ups: a worker that stops there stands in the hold, where it
+/// is lent priority.
+#[test]
+fn what_a_hold_decides_to_wake_is_woken_within_the_hold() {
+    let _watchdog = watchdog("what_a_hold_decides_to_wake_is_woken_within_the_hold");
+    for kind in BOTH {
+        let world = world(kind);
+        let woken = world.stop_worker(Step::Woken);
+        let first = world.queue.spawn(|| ());
+        assert!(woken.wait(HANG / 2));
+        let second = world.queue.spawn(|| ());
+        let decided = world.stop_worker(Step::Decided);
+        woken.let_go();
+        assert!(decided.wait(HANG / 2));
+        let engine = world.engine.clone();
+        // It takes the pool's lock.
+        let look = std::thread::spawn(move || engine.stats().pools.len());
+        std::thread::sleep(QUIET);
+        assert_eq!(look.is_finished(), kind == Kind::Ordinary, "{kind:?}");
+        decided.let_go();
+        assert_eq!(look.join().unwrap(), 1);
+        first.join().unwrap();
+        second.join().unwrap();
+    }
+}
+
 fn spin(time: Duration) {
     let begun = Instant::now();
     while begun.elapsed() < time {
+        std::hint::spin_loop();
+    }
+}
+
+/// The same by the time that the thread has had of its CPU.
+fn burn(time: Duration) {
+    let spent = || {
+        let clock = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        Duration::new(clock.tv_sec as u64, clock.tv_nsec as u32)
+    };
+    let until = spent() + time;
+    while spent() < until {
         std::hint::spin_loop();
     }
 }
@@ -217,7 +270,9 @@ fn two_cpus() -> Option<[usize; 2]> {
 }
 
 /// Longer than a burst of the spinner: whoever is held back by it is held back for this long.
-const BURST: Duration = Duration::from_secs(2);
+const BURST: Duration = Duration::from_secs(3);
+/// What the holder of the lock needs of the CPU: more than the system leaves to ordinary threads during the burst.
+const NEEDS: Duration = Duration::from_millis(300);
 
 /// A worker that its own item has made an ordinary thread, on the first CPU, comes to the pool's lock, and a thread of
 /// a higher priority keeps that CPU busy. Two workers sleep. An item that is queued on the other CPU wakes one, who
@@ -234,11 +289,11 @@ fn a_holder_of_the_lock_that_is_preempted_is_lent_the_priority_of_those_who_wait
     let reached = Arc::new(AtomicU64::new(0));
     let hook = {
         let (holds, reached) = (Arc::clone(&holds), Arc::clone(&reached));
-        move |at: &cmwq::bench::At<'_>| {
+        move |at: &At<'_>| {
             if at.step == Step::Taken && *holds.lock().unwrap() == Some(std::thread::current().id()) {
                 *holds.lock().unwrap() = None;
                 reached.store(1, Ordering::SeqCst);
-                spin(Duration::from_millis(100));
+                burn(NEEDS);
                 reached.store(2, Ordering::SeqCst);
             }
         }
@@ -326,13 +381,11 @@ fn what_the_system_refuses_is_told_and_the_queue_works() {
         assert!(output.status.success(), "{output:?}");
         return;
     }
-    // SAFETY: plain calls; the limit is of this process.
-    unsafe {
-        let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-        assert_eq!(libc::setrlimit(libc::RLIMIT_RTPRIO, &raw const none), 0);
-        // Whoever is not the superuser by now has nothing to give up.
-        let _ = libc::setresuid(65534, 65534, 65534);
-    }
+    let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: a plain call on this process's own limit.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_RTPRIO, &raw const none) }, 0);
+    // SAFETY: a plain call. Whoever is not the superuser has nothing to give up.
+    let _ = unsafe { libc::setresuid(65534, 65534, 65534) };
     assert!(!may_be_in_real_time(), "it has been given up");
     let refused = Arc::new(AtomicU64::new(0));
     let counter = Arc::clone(&refused);

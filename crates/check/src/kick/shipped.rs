@@ -465,8 +465,8 @@ impl World for Shipped {
 
     fn held_back(&self, setup: &Setup) -> Option<&'static str> {
         let waits = self.waiting().any(|item| self.ledger.has_returned(item));
-        // A manager that waits for its clock does not come.
-        let someone = self.comes() > 0 || self.manager.at == At::Woken;
+        // The manager does not count as coming: it is an ordinary thread, whatever the pool's policy.
+        let someone = self.comes() > 0;
         let runs = self.core.nr_running() > 0;
         let sleeps = self.sleepers().any(|w| !self.is_dying(w)) && !(setup.managed && runs);
         (waits && !someone && sleeps).then_some(
