@@ -32,6 +32,7 @@ mod compile_fail;
 pub mod completion;
 mod engine;
 mod item;
+mod memory;
 mod pool;
 mod queue;
 mod stats;

@@ -2,6 +2,7 @@
 
 use super::event::Callback;
 use super::{Engine, EngineEvent, EngineSetup, Manager, Owner, Shared, manager};
+use crate::memory::NoMemory;
 use crate::pool::{Registry, Shape, WakeVia};
 use crate::stats::Counter;
 use crate::steps::Steps;
@@ -233,11 +234,19 @@ pub enum BuildErrorKind {
     Thread,
     /// A setting is out of its range.
     Setting,
+    /// The system has refused memory that a queue needs for each CPU or pod. Nothing is left of the queue, and the
+    /// engine is as before.
+    Memory,
 }
 
 impl BuildError {
     pub(crate) fn setting(what: String) -> Self {
         BuildError { kind: BuildErrorKind::Setting, what }
+    }
+
+    pub(crate) fn memory(queue: &str, refused: &NoMemory) -> Self {
+        let what = format!("queue {queue:?} cannot be created: {refused}");
+        BuildError { kind: BuildErrorKind::Memory, what }
     }
 
     /// What kind of error it is.

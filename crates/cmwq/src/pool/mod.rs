@@ -31,6 +31,7 @@ pub use shape::Shape;
 
 use crate::engine::Shared;
 use crate::item::{Handle, Header};
+use crate::memory::{self, NoMemory};
 use crate::stats::{Counter, Hint};
 use crate::steps::{Step, Steps};
 use crate::worker::WaitPolicy;
@@ -196,7 +197,13 @@ impl Pool {
     }
 
     /// A pwq for a queue: one whose queue is gone and whose last item has been reported, or a new one.
-    pub(crate) fn join(&self, queue: u64, limit: JoinLimit, room: Option<Arc<RoomCell>>) -> NonNull<Pwq> {
+    /// Where memory for a new one is refused, nothing has happened.
+    pub(crate) fn join(
+        &self,
+        queue: u64,
+        limit: JoinLimit,
+        room: Option<Arc<RoomCell>>,
+    ) -> Result<NonNull<Pwq>, NoMemory> {
         let mut guard = self.lock.lock();
         let Guarded { core, pwqs, recorder, .. } = &mut *guard;
         let (limit, node) = limit.parts();
@@ -216,9 +223,10 @@ impl Pool {
             pwq.queue.set(queue);
             // The new queue's arrivals begin at zero.
             pwq.departures.reset();
-            return pwq.address();
+            return Ok(pwq.address());
         }
-        let pwq = PwqHome::new(Pwq::new(self, core.add_pwq(limit)));
+        let place = memory::room(1)?;
+        let pwq = PwqHome::new(place, Pwq::new(self, core.add_pwq(limit)));
         if let Some(recorder) = recorder {
             recorder.add_pwq(limit);
         }
@@ -230,7 +238,7 @@ impl Pool {
         pwqs.push((pwq, true));
         drop(guard);
         directory::enter(address, &self.this);
-        address
+        Ok(address)
     }
 
     /// The queue of a pwq is gone; nothing of it is queued, though the end of its last items may not be reported yet.

@@ -40,8 +40,10 @@ pub(crate) struct Pwq {
 pub(super) struct PwqHome(NonNull<Pwq>);
 
 impl PwqHome {
-    pub(super) fn new(pwq: Pwq) -> PwqHome {
-        PwqHome(NonNull::from(Box::leak(Box::new(pwq))))
+    /// Moves it to a place that has room for it alone.
+    pub(super) fn new(mut place: Vec<Pwq>, pwq: Pwq) -> PwqHome {
+        place.push(pwq);
+        PwqHome(NonNull::from(Box::leak(place.into_boxed_slice())).cast())
     }
 
     pub(super) fn address(&self) -> NonNull<Pwq> {
@@ -59,7 +61,8 @@ impl std::ops::Deref for PwqHome {
 
 impl Drop for PwqHome {
     fn drop(&mut self) {
-        // SAFETY: made by `new` from a box, which nobody else frees; pwqs are used only while their pool lives.
+        // SAFETY: made by `new` from a box of one, which is laid out as a box of it and which nobody else frees; pwqs
+        // are used only while their pool lives.
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
 }
