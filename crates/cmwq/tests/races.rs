@@ -27,6 +27,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use world::{Gate, now, pause, sleep, thread};
 
+/// A delay, of which a few are needed in each round.
+const SOON: Duration = Duration::from_micros(200);
+
 /// Counts, of which most threads add to some.
 #[derive(Default)]
 struct Count(AtomicU32);
@@ -71,12 +74,12 @@ fn warm(queue: &Queue) {
     }
 }
 
-/// Rule 22: after `cancel_sync` nothing of the work runs, though it queues itself, at once and later.
+/// Rule 22: after `cancel_sync` nothing of the work runs, though it queues itself, here and there, at once and later.
 #[test]
 fn a_work_that_queues_itself_against_cancel_sync() {
     race("a_work_that_queues_itself_against_cancel_sync", || {
-        let engine = engine("core:2");
-        let queue = engine.queue("self").build().unwrap();
+        let engine = engine("node:1/core:2");
+        let queue = engine.queue("self").scope(Scope::Cpu).build().unwrap();
         warm(&queue);
         let (queued, runs, late) =
             (Arc::<Count>::default(), Arc::<Count>::default(), Arc::<Count>::default());
@@ -91,8 +94,8 @@ fn a_work_that_queues_itself_against_cancel_sync() {
                 late.add(returned.load(SeqCst));
                 if left > 0 {
                     left -= 1;
-                    let later = Duration::from_millis(u64::from(left % 2));
-                    queued.add(queue.queue_delayed(me, later) == Submit::Queued);
+                    let later = SOON * (left % 2);
+                    queued.add(queue.queue_delayed_on(left / 2, me, later) == Submit::Queued);
                 }
                 pause();
                 late.add(returned.load(SeqCst));
@@ -179,8 +182,8 @@ fn chained_submissions_against_a_drain() {
 #[test]
 fn a_firing_timer_against_mod_delayed() {
     race("a_firing_timer_against_mod_delayed", || {
-        let engine = engine("core:2");
-        let queue = engine.queue("modified").build().unwrap();
+        let engine = engine("node:1/core:2");
+        let queue = engine.queue("modified").scope(Scope::Cpu).build().unwrap();
         warm(&queue);
         let starts = Arc::new(Mutex::new(Vec::new()));
         let work = Work::new({
@@ -192,20 +195,20 @@ fn a_firing_timer_against_mod_delayed() {
             }
         });
         let (armed, taken) = (Count::default(), Count::default());
-        armed.add(queue.queue_delayed(&work, Duration::from_millis(1)) == Submit::Queued);
-        let modify = |ms: u64| {
-            let (before, delay) = (now(), Duration::from_millis(ms));
-            taken.add(queue.mod_delayed(&work, delay).expect("nothing refuses it"));
+        armed.add(queue.queue_delayed_on(0, &work, SOON) == Submit::Queued);
+        let modify = |cpu: u32, times: u32| {
+            let (before, delay) = (now(), SOON * times);
+            taken.add(queue.mod_delayed_on(cpu, &work, delay).expect("nothing refuses it"));
             armed.add(true);
             before + delay
         };
         thread::scope(|scope| {
-            scope.spawn(|| modify(1));
-            modify(2);
+            scope.spawn(|| modify(1, 1));
+            modify(0, 2);
         });
-        let set = modify(2);
+        let set = modify(1, 2);
         while work.is_pending() || work.is_running() {
-            sleep(Duration::from_millis(1));
+            sleep(SOON);
         }
         let starts = starts.lock().unwrap();
         let ends = starts.len() as u32 + taken.get();
@@ -249,7 +252,8 @@ fn two_pwqs_of_a_node_hand_one_place_to_each_other() {
 fn a_flush_against_the_cancel_of_an_item_that_waits_for_its_limit() {
     race("a_flush_against_the_cancel_of_an_item_that_waits_for_its_limit", || {
         let engine = engine("core:2");
-        let queue = engine.queue("one").max_active(1).build().unwrap();
+        let one = engine.queue("one");
+        let queue = if toss() { one.ordered() } else { one.max_active(1) }.build().unwrap();
         warm(&queue);
         let (inside, gate) = (Arc::<Inside>::default(), Arc::<Gate>::default());
         let blocker = Work::new({

@@ -4,7 +4,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::thread::Builder;
 
-pub use std::thread::{JoinHandle, ThreadId, sleep, yield_now};
+pub use std::thread::{JoinHandle, sleep, yield_now};
 pub use std::thread_local;
 
 /// Creates a named thread that starts with every signal blocked, so that the program's handlers run on the

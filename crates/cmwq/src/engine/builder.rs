@@ -199,7 +199,7 @@ impl EngineBuilder {
             pools: Lock::new(Registry::default()),
             manager,
             timers: Arc::default(),
-            threads: Lock::new(HashMap::new()),
+            threads: Lock::new(Vec::new()),
             queue_names: Lock::new(HashMap::new()),
             panics: Counter::default(),
             manager_thread: Lock::new(None),

@@ -23,7 +23,7 @@ use crate::worker::{WaitPolicy, clock};
 use cmwq_core::pool::PoolConfig;
 use cmwq_ring::Lock;
 use cmwq_sys::futex::LinuxFutex;
-use cmwq_sys::thread::{JoinHandle, ThreadId};
+use cmwq_sys::thread::JoinHandle;
 use cmwq_sys::topology::{CpuSet, Topology};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -58,7 +58,7 @@ pub(crate) struct Shared {
     /// By its own lock.
     pub(crate) timers: Arc<Timers>,
     /// E: threads that nobody has waited for; a few of them may have ended.
-    pub(crate) threads: Lock<HashMap<ThreadId, JoinHandle<()>>, LinuxFutex>,
+    pub(crate) threads: Lock<Vec<JoinHandle<()>>, LinuxFutex>,
     /// E: names of queues, for diagnostics.
     pub(crate) queue_names: Lock<HashMap<u64, Arc<str>>, LinuxFutex>,
     pub(crate) panics: Counter,

@@ -46,11 +46,7 @@ impl Shared {
             close(&pool);
         }
         loop {
-            let thread = {
-                let mut threads = self.threads.lock();
-                let id = threads.keys().next().copied();
-                id.and_then(|id| threads.remove(&id))
-            };
+            let thread = self.threads.lock().pop();
             match thread {
                 Some(thread) => drop(JoinHandle::join(thread)),
                 None => return true,

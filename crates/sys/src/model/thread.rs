@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-pub use shuttle::thread::{ThreadId, yield_now};
+pub use shuttle::thread::yield_now;
 pub use shuttle::thread_local;
 
 /// The handle of a thread.
@@ -16,11 +16,6 @@ pub struct JoinHandle<T> {
 }
 
 impl<T> JoinHandle<T> {
-    /// As in [`std::thread`].
-    pub fn thread(&self) -> &shuttle::thread::Thread {
-        self.inner.thread()
-    }
-
     /// As in [`std::thread`].
     pub fn is_finished(&self) -> bool {
         // Ordering: threads of the model are coroutines of one.
