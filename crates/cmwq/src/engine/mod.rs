@@ -23,10 +23,10 @@ use crate::worker::{WaitPolicy, clock};
 use cmwq_core::pool::PoolConfig;
 use cmwq_ring::Lock;
 use cmwq_sys::futex::LinuxFutex;
+use cmwq_sys::thread::{JoinHandle, ThreadId};
 use cmwq_sys::topology::{CpuSet, Topology};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
-use std::thread::{JoinHandle, ThreadId};
 
 /// A set of pools over the CPUs the process may use, with a manager thread. Queues are made from it.
 ///

@@ -9,8 +9,8 @@ use crate::pool::Pool;
 use crate::queue::QueueInner;
 use crate::worker::{clock, on_engine_thread};
 use cmwq_core::pool::Event;
+use cmwq_sys::thread::JoinHandle;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
 /// A queue whose last handle was dropped inside one of its own items.
 pub(crate) struct Orphan(pub(crate) Arc<QueueInner>);

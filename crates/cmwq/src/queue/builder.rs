@@ -7,7 +7,7 @@ use crate::engine::{BuildError, Engine};
 use crate::memory::{self, NoMemory};
 use crate::pool::{JoinLimit, Joining, PoolKey, Saturation, Shape};
 use cmwq_core::pwq::min_active_default;
-use cmwq_ring::sync::{AtomicU32, AtomicU64, Ordering};
+use cmwq_ring::sync::{AtomicU32, Ordering};
 use cmwq_ring::{Arrivals, CacheLine, Listing, RoomCell};
 use cmwq_sys::topology::{CpuId, Pod, Scope};
 use std::collections::HashMap;
@@ -16,7 +16,8 @@ use std::sync::Arc;
 
 /// A number for a queue, from 1. Unique in the process: an item of one engine may use the queues of another.
 fn new_id() -> u64 {
-    static LAST: AtomicU64 = AtomicU64::new(0);
+    // The real one also in a model: all schedules of a process share it.
+    static LAST: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
     // Ordering: relaxed: a number, ordering nothing.
     LAST.fetch_add(1, Ordering::Relaxed) + 1
 }

@@ -1,0 +1,78 @@
+//! Programs under shuttle's schedulers.
+
+use cmwq::{Engine, Topology};
+use shuttle::rand::{Rng, thread_rng};
+use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
+use shuttle::{Config, FailurePersistence, MaxSteps, Runner};
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// Schedules of each program under each scheduler, unless `CMWQ_SCHEDULES` says otherwise.
+const SCHEDULES: usize = 10_000;
+/// A schedule that is longer goes round in circles.
+const STEPS_MAX: usize = 200_000;
+/// Changes of priority in a schedule of PCT, and one.
+const DEPTH: usize = 4;
+const STACK_BYTES: usize = 1 << 18;
+
+/// A program's engine, on a synthetic machine.
+pub(crate) fn engine(machine: &str) -> Engine {
+    Engine::builder().topology(Topology::synthetic(machine).unwrap()).build().unwrap()
+}
+
+/// Yes or no, as the scheduler likes.
+pub(crate) fn toss() -> bool {
+    thread_rng().r#gen()
+}
+
+/// Explores a program. The schedules are the same each time unless `CMWQ_SEED` has another seed than 1.
+pub(crate) fn race(name: &str, program: impl Fn() + Send + Sync + Copy + 'static) {
+    // Numbers and hints that one process shares are no business of two explorations at a time.
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (schedules, seed) = (number("CMWQ_SCHEDULES", SCHEDULES), number("CMWQ_SEED", 1) as u64);
+    explore(name, "random", RandomScheduler::new_from_seed(seed, schedules), program);
+    explore(name, "PCT", PctScheduler::new_from_seed(seed, DEPTH, schedules), program);
+}
+
+fn number(variable: &str, default: usize) -> usize {
+    std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
+}
+
+fn explore(
+    name: &str,
+    kind: &str,
+    scheduler: impl Scheduler + 'static,
+    program: impl Fn() + Send + Sync + Copy + 'static,
+) {
+    let mut config = Config::new();
+    config.stack_size = STACK_BYTES;
+    config.max_steps = MaxSteps::FailAfter(STEPS_MAX);
+    config.failure_persistence = FailurePersistence::None;
+    config.silence_warnings = true;
+    let (begin, begun, steps) =
+        (Instant::now(), Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
+    let (count, sum) = (Arc::clone(&begun), Arc::clone(&steps));
+    let run = move || {
+        count.fetch_add(1, SeqCst);
+        cmwq_sys::model::with_time(program);
+        sum.fetch_add(shuttle::current::context_switches(), SeqCst);
+    };
+    let result = catch_unwind(AssertUnwindSafe(|| Runner::new(scheduler, config).run(run)));
+    let (nth, took) = (begun.load(SeqCst), begin.elapsed().as_secs_f32());
+    match result {
+        Ok(schedules) => {
+            let steps = steps.load(SeqCst) / schedules.max(1);
+            println!("{name}: {schedules} schedules of {steps} steps, {kind}, {took:.1} s");
+        }
+        Err(payload) => {
+            // Not by `eprintln`, which the test harness captures.
+            let _ =
+                writeln!(std::io::stderr(), "{name}: noticed in schedule {nth}, {kind}, after {took:.1} s");
+            resume_unwind(payload);
+        }
+    }
+}
