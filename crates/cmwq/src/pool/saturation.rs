@@ -2,8 +2,8 @@
 //! about, once in the queue's life.
 //!
 //! It is seen under the pool's lock, where an item that arrives is told to wait: an item that need not wait does not
-//! come here. It counts if an item waits still at the end of the hold, when ends that nobody had reported have been. It is
-//! told by the manager thread, since those who hold a pool's lock may be inside of anything.
+//! come here. It counts if an item waits still at the end of the hold, when ends that nobody had reported have been.
+//! It is told by the manager thread, since those who hold a pool's lock may be inside of anything.
 
 use super::node::Post;
 use super::{Hold, Pwq};
