@@ -26,6 +26,19 @@ pub enum EngineEvent {
         /// How many.
         count: u32,
     },
+    /// An item has to wait because as many others of its queue are active as
+    /// [`max_active`](crate::QueueBuilder::max_active) allows. Told by the manager thread for the first one of a queue,
+    /// and not for ordered queues, whose items wait by design. An item counts as active until the pool has been told of
+    /// its end, which may be a moment later.
+    ///
+    /// Where those that are active wait for what waits behind them, all of them wait for ever: who may submit more than
+    /// the limit of items that depend on each other needs a queue of its own.
+    QueueSaturated {
+        /// The queue's name.
+        queue: String,
+        /// Where the item was submitted that has to wait: `file:line:column`.
+        place: String,
+    },
     /// A delayed item was due, or was armed when its queue was destroyed, and the queue refused it: it does not run.
     DelayedDropped {
         /// The queue's name.

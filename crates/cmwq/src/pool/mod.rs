@@ -11,6 +11,7 @@ mod node;
 mod pwq;
 mod record;
 mod registry;
+mod saturation;
 mod shape;
 mod transitions;
 
@@ -24,6 +25,7 @@ pub(crate) use node::{Membership, Node};
 use pwq::PwqHome;
 pub(crate) use pwq::{Pwq, leave_room};
 pub(crate) use registry::{PoolKey, Registry};
+pub(crate) use saturation::{Saturation, Waiting};
 #[cfg(not(feature = "bench"))]
 pub(crate) use shape::Shape;
 #[cfg(feature = "bench")]
@@ -62,6 +64,16 @@ pub(crate) struct Guarded {
     recorder: Option<Box<Recorder>>,
     /// Every pwq of this pool, by number, and whether a queue uses it. Queues and items hold their addresses.
     pwqs: Vec<(PwqHome, bool)>,
+}
+
+/// What the pwqs of one queue have in common.
+pub(crate) struct Joining {
+    /// The queue's number.
+    pub(crate) id: u64,
+    /// How many items may be pending, if that is limited.
+    pub(crate) room: Option<Arc<RoomCell>>,
+    /// Where the first item that waits behind the limit is noted, if that is told.
+    pub(crate) saturation: Option<Arc<Saturation>>,
 }
 
 /// Where a new pwq has its room from.
@@ -198,12 +210,7 @@ impl Pool {
 
     /// A pwq for a queue: one whose queue is gone and whose last item has been reported, or a new one.
     /// Where memory for a new one is refused, nothing has happened.
-    pub(crate) fn join(
-        &self,
-        queue: u64,
-        limit: JoinLimit,
-        room: Option<Arc<RoomCell>>,
-    ) -> Result<NonNull<Pwq>, NoMemory> {
+    pub(crate) fn join(&self, queue: &Joining, limit: JoinLimit) -> Result<NonNull<Pwq>, NoMemory> {
         let mut guard = self.lock.lock();
         let Guarded { core, pwqs, recorder, .. } = &mut *guard;
         let (limit, node) = limit.parts();
@@ -219,8 +226,7 @@ impl Pool {
                 recorder.reuse_pwq(pwq.id, limit);
             }
             // SAFETY: L1 one holder; its last item has been reported.
-            unsafe { pwq.set_up(node, room) };
-            pwq.queue.set(queue);
+            unsafe { pwq.set_up(node, queue) };
             // The new queue's arrivals begin at zero.
             pwq.departures.reset();
             return Ok(pwq.address());
@@ -231,8 +237,7 @@ impl Pool {
             recorder.add_pwq(limit);
         }
         // SAFETY: L1 one holder; it is new.
-        unsafe { pwq.set_up(node, room) };
-        pwq.queue.set(queue);
+        unsafe { pwq.set_up(node, queue) };
         let address = pwq.address();
         pwq.message.pwq.set(Some(address));
         pwqs.push((pwq, true));

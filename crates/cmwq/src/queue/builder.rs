@@ -5,7 +5,7 @@ use super::limits::{Kind, Limits, checked_max};
 use super::{Owner, Queue};
 use crate::engine::{BuildError, Engine};
 use crate::memory::{self, NoMemory};
-use crate::pool::{JoinLimit, PoolKey, Shape};
+use crate::pool::{JoinLimit, Joining, PoolKey, Saturation, Shape};
 use cmwq_core::pwq::min_active_default;
 use cmwq_ring::sync::{AtomicU32, Ordering};
 use cmwq_ring::{Arrivals, CacheLine, Listing, RoomCell};
@@ -152,10 +152,14 @@ impl QueueBuilder {
         let refused = |refused| BuildError::memory(&self.name, &refused);
         // What has been made when memory is refused is undone by its drop: the pwqs go back to their pools.
         let arrivals = self.arrivals().map_err(refused)?;
-        let joints = self.joints(id, pods, joins, room.as_ref()).map_err(refused)?;
+        let name: Arc<str> = self.name.clone().into();
+        // Items of an ordered queue wait by design.
+        let is_told = shared.setup.on_event.is_some() && self.kind != Kind::Ordered;
+        let saturation = is_told.then(|| Saturation::new(Arc::clone(&name)));
+        let joining = Joining { id, room: room.clone(), saturation };
+        let joints = self.joints(&joining, pods, joins).map_err(refused)?;
         let slots = self.slots(&joints, &arrivals).map_err(refused)?;
         limits.set_members(&joints);
-        let name: Arc<str> = self.name.clone().into();
         shared.queue_names.lock().insert(id, Arc::clone(&name));
         let inner = Arc::new(QueueInner {
             id,
@@ -191,13 +195,7 @@ impl QueueBuilder {
     }
 
     /// One pwq a pod, with the leaves of the pod's CPUs.
-    fn joints(
-        &self,
-        id: u64,
-        pods: &[Pod],
-        joins: Vec<JoinLimit>,
-        room: Option<&Arc<RoomCell>>,
-    ) -> Result<Box<[Joint]>, NoMemory> {
+    fn joints(&self, queue: &Joining, pods: &[Pod], joins: Vec<JoinLimit>) -> Result<Box<[Joint]>, NoMemory> {
         let shared = &self.engine.owner.shared;
         let topology = &shared.topology;
         let leaf_of: HashMap<CpuId, u32> = topology.cpus().iter().zip(0..).collect();
@@ -210,7 +208,7 @@ impl QueueBuilder {
             };
             let pool = shared.pool(key);
             let leaves = pod.cpus.iter().map(|cpu| leaf_of[&cpu]).collect();
-            joints.push(Joint { pwq: pool.join(id, limit, room.cloned())?, pool, leaves });
+            joints.push(Joint { pwq: pool.join(queue, limit)?, pool, leaves });
         }
         Ok(joints.into_boxed_slice())
     }
