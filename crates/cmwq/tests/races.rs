@@ -17,9 +17,9 @@ mod support;
 mod world;
 
 #[cfg(cmwq_shuttle)]
-use explore::{engine, race, toss};
+use explore::{engine, race, sometimes, toss};
 #[cfg(not(cmwq_shuttle))]
-use stops::{engine, race, toss};
+use stops::{engine, race, sometimes, toss};
 
 use cmwq::{Queue, Refusal, Scope, Submit, Work};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
@@ -87,10 +87,12 @@ fn a_work_that_queues_itself_against_cancel_sync() {
         let work = Work::new({
             let (queue, queued, runs) = (queue.clone(), queued.clone(), runs.clone());
             let (late, returned, begun) = (late.clone(), returned.clone(), begun.clone());
-            let mut left = 3u32;
+            let (mut left, nth) = (3u32, if toss() { 1 } else { 2 + u32::from(toss()) });
             move |me: &Work| {
                 runs.add(true);
-                begun.open();
+                if left + nth == 4 {
+                    begun.open();
+                }
                 late.add(returned.load(SeqCst));
                 if left > 0 {
                     left -= 1;
@@ -120,6 +122,8 @@ fn a_work_that_queues_itself_against_cancel_sync() {
         queue.flush().unwrap();
         assert_eq!(late.get(), 0, "it ran after a cancel_sync had returned");
         assert_eq!(runs.get() + taken.get(), queued.get(), "each instance ran or was taken back");
+        sometimes("it is taken back", taken.get() > 0);
+        sometimes("it has queued itself", queued.get() > 1);
     });
 }
 
@@ -132,12 +136,17 @@ fn chained_submissions_against_a_drain() {
         let queue = engine.queue("drained").scope(Scope::Cpu).build().unwrap();
         warm(&queue);
         let (ended, refused) = (Arc::<Count>::default(), Arc::<Count>::default());
+        let (begun, meanwhile) = (Arc::<AtomicBool>::default(), Arc::<Count>::default());
+        let started = Arc::<Gate>::default();
         const LINKS: u32 = 4;
         let link = |next: Option<Work>, at: u32| {
             let (queue, ended, refused) = (queue.clone(), ended.clone(), refused.clone());
+            let (begun, meanwhile, started) = (begun.clone(), meanwhile.clone(), started.clone());
             Work::new(move |_| {
+                started.open();
                 pause();
                 if let Some(next) = &next {
+                    meanwhile.add(begun.load(SeqCst));
                     refused.add(queue.queue_on(at % 2, next) != Submit::Queued);
                 }
                 ended.add(true);
@@ -149,7 +158,7 @@ fn chained_submissions_against_a_drain() {
             let strange = strange.clone();
             move |_| strange.add(true)
         });
-        let (begun, before) = (AtomicBool::new(false), AtomicBool::new(false));
+        let before = AtomicBool::new(false);
         assert_eq!(queue.queue(head.as_ref().unwrap()), Submit::Queued);
         let submit = || match queue.queue_on(1, &stranger) {
             Submit::Refused(Refusal::Draining) => {
@@ -164,6 +173,9 @@ fn chained_submissions_against_a_drain() {
         };
         let accepted = thread::scope(|scope| {
             let submitter = scope.spawn(submit);
+            if toss() {
+                started.pass();
+            }
             begun.store(true, SeqCst);
             queue.drain().unwrap();
             assert_eq!(ended.get(), LINKS, "something of the queue had not ended");
@@ -175,6 +187,8 @@ fn chained_submissions_against_a_drain() {
         assert_eq!(strange.get(), u32::from(accepted), "what was accepted has run, once");
         assert_eq!(queue.queue(&stranger), Submit::Queued, "the drain is over");
         queue.flush().unwrap();
+        sometimes("the stranger is refused", !accepted);
+        sometimes("all are chained while the drain waits", meanwhile.get() == LINKS - 1);
     });
 }
 
@@ -198,15 +212,20 @@ fn a_firing_timer_against_mod_delayed() {
         armed.add(queue.queue_delayed_on(0, &work, SOON) == Submit::Queued);
         let modify = |cpu: u32, times: u32| {
             let (before, delay) = (now(), SOON * times);
-            taken.add(queue.mod_delayed_on(cpu, &work, delay).expect("nothing refuses it"));
+            let was_pending = queue.mod_delayed_on(cpu, &work, delay).expect("nothing refuses it");
+            taken.add(was_pending);
             armed.add(true);
-            before + delay
+            (before + delay, was_pending)
         };
         thread::scope(|scope| {
             scope.spawn(|| modify(1, 1));
             modify(0, 2);
         });
-        let set = modify(1, 2);
+        if toss() {
+            // As long as the timer that is armed now, or that was before.
+            sleep(SOON * 2);
+        }
+        let (set, was_pending) = modify(1, 2);
         while work.is_pending() || work.is_running() {
             sleep(SOON);
         }
@@ -214,6 +233,8 @@ fn a_firing_timer_against_mod_delayed() {
         let ends = starts.len() as u32 + taken.get();
         assert_eq!(ends, armed.get(), "an arming ran twice, or neither ran nor was taken back");
         assert!(*starts.last().expect("the last one runs") >= set, "it ran before the time set last");
+        sometimes("the last modification finds it pending", was_pending);
+        sometimes("an arming runs before the time is set anew", starts.len() > 1);
     });
 }
 
@@ -226,10 +247,16 @@ fn two_pwqs_of_a_node_hand_one_place_to_each_other() {
         warm(&queue);
         let inside = Arc::<Inside>::default();
         const EACH: u32 = 2;
+        let starts = Arc::new(Mutex::new(Vec::new()));
         let works: Vec<Work> = (0..2 * EACH)
-            .map(|_| {
-                let inside = inside.clone();
-                Work::new(move |_| inside.run(pause))
+            .map(|at| {
+                let (inside, starts) = (inside.clone(), starts.clone());
+                Work::new(move |_| {
+                    inside.run(|| {
+                        starts.lock().unwrap().push(at % 2);
+                        pause();
+                    });
+                })
             })
             .collect();
         let submit = |cpu: u32| {
@@ -244,6 +271,8 @@ fn two_pwqs_of_a_node_hand_one_place_to_each_other() {
         queue.flush().unwrap();
         assert_eq!(inside.ended.get(), 2 * EACH, "each has run");
         assert_eq!(inside.most.load(SeqCst), 1, "the limit was not kept");
+        let handed = starts.lock().unwrap().windows(2).filter(|two| two[0] != two[1]).count();
+        sometimes("the place goes to and fro", handed > 1);
     });
 }
 
@@ -274,7 +303,7 @@ fn a_flush_against_the_cancel_of_an_item_that_waits_for_its_limit() {
             cancelled = flushed.cancel();
             assert!(cancelled, "it waits behind one that has not ended");
             // Released though the place is taken still.
-            flusher.join().unwrap();
+            sometimes("the flusher comes before the cancel", flusher.join().unwrap());
             scope.spawn(|| gate.open());
             after.flush().unwrap();
         });

@@ -4,10 +4,11 @@ use cmwq::{Engine, Topology};
 use shuttle::rand::{Rng, thread_rng};
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, FailurePersistence, MaxSteps, Runner};
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// Schedules of each program under each scheduler, unless `CMWQ_SCHEDULES` says otherwise.
@@ -33,9 +34,29 @@ pub(crate) fn race(name: &str, program: impl Fn() + Send + Sync + Copy + 'static
     // Numbers and hints that one process shares are no business of two explorations at a time.
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    seen().clear();
     let (schedules, seed) = (number("CMWQ_SCHEDULES", SCHEDULES), number("CMWQ_SEED", 1) as u64);
     explore(name, "random", RandomScheduler::new_from_seed(seed, schedules), program);
     explore(name, "PCT", PctScheduler::new_from_seed(seed, DEPTH, schedules), program);
+    for (what, (yes, no)) in std::mem::take(&mut *seen()) {
+        println!("{name}: {what} in {yes} of {} schedules", yes + no);
+        assert!(yes > 0 && no > 0, "{name}: always or never: {what}");
+    }
+}
+
+/// How often something held and did not.
+type Seen = BTreeMap<&'static str, (u64, u64)>;
+
+fn seen() -> MutexGuard<'static, Seen> {
+    static SEEN: Mutex<Seen> = Mutex::new(BTreeMap::new());
+    SEEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The exploration must see this hold, and not hold: else there was no race.
+pub(crate) fn sometimes(what: &'static str, holds: bool) {
+    let mut seen = seen();
+    let (yes, no) = seen.entry(what).or_default();
+    *if holds { yes } else { no } += 1;
 }
 
 fn number(variable: &str, default: usize) -> usize {

@@ -40,6 +40,9 @@ pub(crate) fn toss() -> bool {
     below(2) == 1
 }
 
+/// Real threads come to it or not.
+pub(crate) fn sometimes(_what: &str, _holds: bool) {}
+
 /// The calling thread is at a step: mostly it goes on.
 fn stop() {
     match below(64) {

@@ -1,13 +1,12 @@
 //! What a program of a few threads is made of, under shuttle or not.
 
+use cmwq_ring::Futex;
+use cmwq_ring::sync::{AtomicU32, Ordering::SeqCst};
+use cmwq_sys::futex::LinuxFutex;
 use std::time::Duration;
 
 #[cfg(cmwq_shuttle)]
-use shuttle::sync::{Condvar, Mutex};
-#[cfg(cmwq_shuttle)]
 pub(crate) use shuttle::thread;
-#[cfg(not(cmwq_shuttle))]
-use std::sync::{Condvar, Mutex};
 #[cfg(not(cmwq_shuttle))]
 pub(crate) use std::thread;
 
@@ -26,24 +25,20 @@ pub(crate) fn pause() {
     thread::yield_now();
 }
 
-/// Closed until it is opened.
+/// Closed until it is opened. (Not a condition variable: the end of a scope's last thread wakes shuttle's.)
 #[derive(Default)]
-pub(crate) struct Gate {
-    is_open: Mutex<bool>,
-    opened: Condvar,
-}
+pub(crate) struct Gate(AtomicU32);
 
 impl Gate {
     pub(crate) fn open(&self) {
-        *self.is_open.lock().unwrap() = true;
-        self.opened.notify_all();
+        self.0.store(1, SeqCst);
+        LinuxFutex::wake_all(&self.0);
     }
 
     /// Waits until it is open.
     pub(crate) fn pass(&self) {
-        let mut is_open = self.is_open.lock().unwrap();
-        while !*is_open {
-            is_open = self.opened.wait(is_open).unwrap();
+        while self.0.load(SeqCst) == 0 {
+            LinuxFutex::wait(&self.0, 0, None);
         }
     }
 }
