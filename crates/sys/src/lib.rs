@@ -17,6 +17,7 @@ pub mod futex;
 #[cfg(cmwq_shuttle)]
 pub mod model;
 mod rseq;
+pub mod standing;
 #[cfg(not(cmwq_shuttle))]
 pub mod thread;
 pub mod topology;

@@ -48,6 +48,18 @@ pub enum EngineEvent {
         /// Why the queue refused it.
         refusal: crate::Refusal,
     },
+    /// An item's function has left something behind on its worker's thread; see
+    /// [`EngineBuilder::check_items`](crate::EngineBuilder::check_items). Told before the item counts as ended.
+    ItemLeft {
+        /// The queue's name, if the queue still exists.
+        queue: Option<String>,
+        /// Where the item was submitted: `file:line:column`.
+        place: String,
+        /// What it has changed.
+        what: crate::Leftover,
+        /// It has been taken back. `false`: the system does not permit that, and it stays.
+        restored: bool,
+    },
     /// An item panicked. Its worker goes on.
     ItemPanicked {
         /// The queue's name, if the queue still exists.

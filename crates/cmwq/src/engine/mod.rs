@@ -73,6 +73,7 @@ pub(crate) struct EngineSetup {
     pub(crate) wait: WaitPolicy,
     pub(crate) wake_via: WakeVia,
     pub(crate) help: bool,
+    pub(crate) check_items: bool,
     pub(crate) shape: Shape,
     /// Bytes of a recording of each pool.
     pub(crate) record: Option<usize>,
@@ -193,6 +194,7 @@ impl Shared {
             wait: setup.wait,
             wake_via: setup.wake_via,
             help: setup.help,
+            check_items: setup.check_items,
             steps: setup.steps.clone(),
             record: setup.record.map(|bytes| bytes / WORDS_PART),
             affinity: if host { affinity } else { CpuSet::default() },

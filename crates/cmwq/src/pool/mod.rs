@@ -101,6 +101,8 @@ pub(crate) struct PoolSetup {
     pub(crate) wake_via: WakeVia,
     /// Whether wakers issue wake-ups that another has claimed.
     pub(crate) help: bool,
+    /// Whether workers look after each item for what it has left behind.
+    pub(crate) check_items: bool,
     /// Workers run on these CPUs; empty: wherever the system puts them.
     pub(crate) affinity: CpuSet,
     pub(crate) steps: Steps,
