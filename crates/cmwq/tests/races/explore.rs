@@ -6,9 +6,9 @@ use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, FailurePersistence, MaxSteps, Runner};
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{set_hook, take_hook};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::time::Instant;
 
 /// Schedules of each program under each scheduler, unless `CMWQ_SCHEDULES` says otherwise.
@@ -36,6 +36,7 @@ pub(crate) fn race(name: &str, program: impl Fn() + Send + Sync + Copy + 'static
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     seen().clear();
+    say_which();
     let (schedules, seed) = (number("CMWQ_SCHEDULES", SCHEDULES), number("CMWQ_SEED", 1) as u64);
     explore(name, "random", RandomScheduler::new_from_seed(seed, schedules), program);
     explore(name, "PCT", PctScheduler::new_from_seed(seed, DEPTH, schedules), program);
@@ -75,26 +76,41 @@ fn explore(
     config.max_steps = MaxSteps::FailAfter(STEPS_MAX);
     config.failure_persistence = FailurePersistence::None;
     config.silence_warnings = true;
-    let (begin, begun, steps) =
-        (Instant::now(), Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
-    let (count, sum) = (Arc::clone(&begun), Arc::clone(&steps));
+    let (begin, steps) = (Instant::now(), Arc::<AtomicUsize>::default());
+    let sum = Arc::clone(&steps);
+    *under_way() = Some((format!("{name}: noticed in schedule"), 0, kind.to_owned()));
     let run = move || {
-        count.fetch_add(1, SeqCst);
+        if let Some((_, nth, _)) = &mut *under_way() {
+            *nth += 1;
+        }
         cmwq_sys::model::with_time(program);
         sum.fetch_add(shuttle::current::context_switches(), SeqCst);
     };
-    let result = catch_unwind(AssertUnwindSafe(|| Runner::new(scheduler, config).run(run)));
-    let (nth, took) = (begun.load(SeqCst), begin.elapsed().as_secs_f32());
-    match result {
-        Ok(schedules) => {
-            let steps = steps.load(SeqCst) / schedules.max(1);
-            println!("{name}: {schedules} schedules of {steps} steps, {kind}, {took:.1} s");
-        }
-        Err(payload) => {
-            // Not by `eprintln`, which the test harness captures.
-            let _ =
-                writeln!(std::io::stderr(), "{name}: noticed in schedule {nth}, {kind}, after {took:.1} s");
-            resume_unwind(payload);
-        }
-    }
+    let schedules = Runner::new(scheduler, config).run(run);
+    *under_way() = None;
+    let (steps, took) = (steps.load(SeqCst) / schedules.max(1), begin.elapsed().as_secs_f32());
+    println!("{name}: {schedules} schedules of {steps} steps, {kind}, {took:.1} s");
+}
+
+/// What is explored, which schedule, and how.
+type UnderWay = Option<(String, usize, String)>;
+
+fn under_way() -> MutexGuard<'static, UnderWay> {
+    static UNDER_WAY: Mutex<UnderWay> = Mutex::new(None);
+    UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The first panic says which schedule it is in: what unwinds after it may abort.
+fn say_which() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = take_hook();
+        set_hook(Box::new(move |panic| {
+            if let Some((what, nth, kind)) = under_way().take() {
+                // Not by `eprintln`, which the test harness captures.
+                let _ = writeln!(std::io::stderr(), "{what} {nth}, {kind}");
+            }
+            before(panic);
+        }));
+    });
 }
