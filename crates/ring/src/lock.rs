@@ -16,7 +16,7 @@ const HELD: u32 = 1;
 const CONTENDED: u32 = 2;
 /// How long a thread waits before it tries again where priority cannot be lent.
 const REFUSED_RETRY: Duration = Duration::from_micros(50);
-const SPINS: u32 = if cfg!(cmwq_loom) { 1 } else { 100 };
+const SPINS: u32 = if cfg!(any(cmwq_loom, cmwq_shuttle)) { 1 } else { 100 };
 
 /// A lock around a value.
 #[derive(Debug)]

@@ -59,6 +59,12 @@ enum Bench {
         /// The cell.
         cell: String,
     },
+    /// One shape of `ring`, once, under a counter of instructions.
+    #[command(hide = true)]
+    RingCounted {
+        /// The shape, and what is counted of it.
+        cell: String,
+    },
     /// One cell of `ring --rt`, in this process.
     #[command(hide = true)]
     RingRtCell {
@@ -85,6 +91,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         Bench::QueueCell { cell } => queue::answer(cell),
         Bench::Ring(arguments) => ring::run(arguments),
         Bench::RingCell { cell } => ring::answer(cell),
+        Bench::RingCounted { cell } => ring::answer_counted(cell),
         Bench::RingRtCell { cell } => ring::answer_rt(cell),
         Bench::Timer(arguments) => timer::run(arguments),
         Bench::TimerCell { cell } => timer::answer(cell),

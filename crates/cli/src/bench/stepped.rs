@@ -1,4 +1,5 @@
-//! How many atomic read-modify-writes a piece of code makes: it is run in a fresh process, one instruction at a time.
+//! How many atomic read-modify-writes and system calls a piece of code makes: it is run in a fresh process, one
+//! instruction at a time.
 
 use std::process::{Command, Stdio};
 
@@ -8,6 +9,15 @@ use nix::sys::signal::{Signal, raise};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::Pid;
 use serde::Serialize;
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    /// Atomic read-modify-writes.
+    pub(super) atomics: u64,
+    /// System calls.
+    pub(super) calls: u64,
+}
 
 /// Who counts no instructions gives up after so many.
 const INSTRUCTIONS_MAX: u64 = 20_000_000;
@@ -23,7 +33,7 @@ pub(super) fn counted(code: impl FnOnce()) -> Result<(), Errno> {
 }
 
 /// Counts what a fresh process of this command makes in its `counted`. An error says why not.
-pub(super) fn count<C: Serialize>(command: &str, cell: &C) -> Result<u64, String> {
+pub(super) fn count<C: Serialize>(command: &str, cell: &C) -> Result<Counts, String> {
     let cell = serde_json::to_string(cell).map_err(|error| error.to_string())?;
     let executable = std::env::current_exe().map_err(|error| format!("this executable: {error}"))?;
     let mut process = Command::new(executable)
@@ -38,20 +48,25 @@ pub(super) fn count<C: Serialize>(command: &str, cell: &C) -> Result<u64, String
     _ = process.kill();
     _ = process.wait();
     let [empty, full] = counts?;
-    Ok(full.saturating_sub(empty))
+    Ok(Counts {
+        atomics: full.atomics.saturating_sub(empty.atomics),
+        calls: full.calls.saturating_sub(empty.calls),
+    })
 }
 
-/// The read-modify-writes between its stops.
-fn sections(process: Pid) -> Result<[u64; 2], String> {
+/// What is done between its stops.
+fn sections(process: Pid) -> Result<[Counts; 2], String> {
     if !has_decoder() {
-        return Err("read-modify-writes are counted on x86-64 only".to_owned());
+        return Err("instructions are counted on x86-64 only".to_owned());
     }
     expect_stop(process, Signal::SIGSTOP)?;
-    let mut counts = [0; 2];
+    let mut counts = [Counts::default(); 2];
     let mut left = INSTRUCTIONS_MAX;
     for count in &mut counts {
         loop {
-            *count += u64::from(is_next_atomic(process)?);
+            let next = next_instruction(process)?;
+            count.atomics += u64::from(is_atomic(next));
+            count.calls += u64::from(is_call(next));
             ptrace::step(process, None).map_err(|error| format!("a step is not permitted: {error}"))?;
             match expect_stop(process, Signal::SIGTRAP)? {
                 Signal::SIGSTOP => break,
@@ -79,16 +94,22 @@ const fn has_decoder() -> bool {
 }
 
 #[cfg(target_arch = "x86_64")]
-fn is_next_atomic(process: Pid) -> Result<bool, String> {
+fn next_instruction(process: Pid) -> Result<[u8; 8], String> {
     let said = |error| format!("the next instruction cannot be read: {error}");
     let at = ptrace::getregs(process).map_err(said)?.rip;
     let word = ptrace::read(process, at as ptrace::AddressType).map_err(said)?;
-    Ok(is_atomic(word.to_le_bytes()))
+    Ok(word.to_le_bytes())
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn is_next_atomic(_process: Pid) -> Result<bool, String> {
-    Ok(false)
+fn next_instruction(_process: Pid) -> Result<[u8; 8], String> {
+    Ok([0; 8])
+}
+
+/// Whether an instruction that begins so enters the kernel.
+fn is_call(bytes: [u8; 8]) -> bool {
+    const SYSCALL: [u8; 2] = [0x0f, 0x05];
+    bytes.starts_with(&SYSCALL)
 }
 
 /// Whether an instruction that begins so is locked, or exchanges with memory, which is locked by itself.
@@ -108,7 +129,15 @@ fn is_atomic(bytes: [u8; 8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_atomic;
+    use super::{is_atomic, is_call};
+
+    #[test]
+    fn system_calls_are_told_from_others() {
+        assert!(is_call([0x0f, 0x05, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90]));
+        // syscall's second byte first, an add, a far jump whose length is two.
+        assert!(!is_call([0x05, 0x0f, 0x05, 0x00, 0x00, 0x90, 0x90, 0x90]));
+        assert!(!is_call([0x0f, 0x85, 0x0f, 0x05, 0x00, 0x00, 0x90, 0x90]));
+    }
 
     #[test]
     fn locked_instructions_and_exchanges_with_memory_are_told_from_others() {

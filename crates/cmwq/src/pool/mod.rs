@@ -12,6 +12,7 @@ mod pwq;
 mod real_time;
 mod record;
 mod registry;
+mod saturation;
 mod shape;
 mod transitions;
 
@@ -26,6 +27,7 @@ use pwq::PwqHome;
 pub(crate) use pwq::{Pwq, leave_room};
 pub use real_time::RealTime;
 pub(crate) use registry::{PoolKey, Registry};
+pub(crate) use saturation::{Saturation, Waiting};
 #[cfg(not(feature = "bench"))]
 pub(crate) use shape::Shape;
 #[cfg(feature = "bench")]
@@ -33,6 +35,7 @@ pub use shape::Shape;
 
 use crate::engine::Shared;
 use crate::item::{Handle, Header};
+use crate::memory::{self, NoMemory};
 use crate::stats::{Counter, Hint};
 use crate::steps::{Step, Steps};
 use crate::worker::WaitPolicy;
@@ -44,7 +47,7 @@ use cmwq_core::time::Tick;
 use cmwq_ring::sync::prefetch_for_write;
 use cmwq_ring::{CacheLine, Inbox, Lock, RoomCell, Waked};
 use cmwq_sys::futex::LinuxFutex;
-use cmwq_sys::thread::SchedPolicy;
+use cmwq_sys::policy::SchedPolicy;
 use cmwq_sys::topology::CpuSet;
 use std::ptr::NonNull;
 use std::sync::{Arc, Weak};
@@ -64,6 +67,16 @@ pub(crate) struct Guarded {
     recorder: Option<Box<Recorder>>,
     /// Every pwq of this pool, by number, and whether a queue uses it. Queues and items hold their addresses.
     pwqs: Vec<(PwqHome, bool)>,
+}
+
+/// What the pwqs of one queue have in common.
+pub(crate) struct Joining {
+    /// The queue's number.
+    pub(crate) id: u64,
+    /// How many items may be pending, if that is limited.
+    pub(crate) room: Option<Arc<RoomCell>>,
+    /// Where the first item that waits behind the limit is noted, if that is told.
+    pub(crate) saturation: Option<Arc<Saturation>>,
 }
 
 /// Where a new pwq has its room from.
@@ -91,6 +104,8 @@ pub(crate) struct PoolSetup {
     pub(crate) wake_via: WakeVia,
     /// Whether wakers issue wake-ups that another has claimed.
     pub(crate) help: bool,
+    /// Whether workers look after each item for what it has left behind.
+    pub(crate) check_items: bool,
     /// Workers run on these CPUs; empty: wherever the system puts them.
     pub(crate) affinity: CpuSet,
     /// What its threads ask of the system; with it, no item waits for a stopped thread.
@@ -210,7 +225,8 @@ impl Pool {
     }
 
     /// A pwq for a queue: one whose queue is gone and whose last item has been reported, or a new one.
-    pub(crate) fn join(&self, queue: u64, limit: JoinLimit, room: Option<Arc<RoomCell>>) -> NonNull<Pwq> {
+    /// Where memory for a new one is refused, nothing has happened.
+    pub(crate) fn join(&self, queue: &Joining, limit: JoinLimit) -> Result<NonNull<Pwq>, NoMemory> {
         let mut guard = self.lock.lock();
         let Guarded { core, pwqs, recorder, .. } = &mut *guard;
         let (limit, node) = limit.parts();
@@ -226,25 +242,24 @@ impl Pool {
                 recorder.reuse_pwq(pwq.id, limit);
             }
             // SAFETY: L1 one holder; its last item has been reported.
-            unsafe { pwq.set_up(node, room) };
-            pwq.queue.set(queue);
+            unsafe { pwq.set_up(node, queue) };
             // The new queue's arrivals begin at zero.
             pwq.departures.reset();
-            return pwq.address();
+            return Ok(pwq.address());
         }
-        let pwq = PwqHome::new(Pwq::new(self, core.add_pwq(limit)));
+        let place = memory::room(1)?;
+        let pwq = PwqHome::new(place, Pwq::new(self, core.add_pwq(limit)));
         if let Some(recorder) = recorder {
             recorder.add_pwq(limit);
         }
         // SAFETY: L1 one holder; it is new.
-        unsafe { pwq.set_up(node, room) };
-        pwq.queue.set(queue);
+        unsafe { pwq.set_up(node, queue) };
         let address = pwq.address();
         pwq.message.pwq.set(Some(address));
         pwqs.push((pwq, true));
         drop(guard);
         directory::enter(address, &self.this);
-        address
+        Ok(address)
     }
 
     /// The queue of a pwq is gone; nothing of it is queued, though the end of its last items may not be reported yet.

@@ -8,7 +8,7 @@ use cmwq_core::id::{PwqId, Sleeper, WorkerId};
 use cmwq_core::pool::record::Change;
 use cmwq_core::pool::relied_on;
 use cmwq_ring::sync::{AtomicU32, Ordering};
-use cmwq_sys::thread::SchedPolicy;
+use cmwq_sys::policy::SchedPolicy;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 
@@ -87,8 +87,8 @@ impl Pool {
     /// On a new thread of this pool: asks the system for the policy. What it says is kept; a refusal is an event.
     pub(crate) fn enter_real_time(&self) {
         let Some(own) = &self.real_time else { return };
-        let refused = cmwq_sys::thread::set_policy(own.asked).err().map(|error| error.to_string());
-        let got = RealTime { asked: own.asked, got: cmwq_sys::thread::policy(), refused: refused.clone() };
+        let refused = cmwq_sys::policy::set(own.asked).err().map(|error| error.to_string());
+        let got = RealTime { asked: own.asked, got: cmwq_sys::policy::current(), refused: refused.clone() };
         let _ = own.got.set(got);
         if let (Some(error), Some(engine)) = (refused, self.engine.upgrade()) {
             let pool = self.setup.name.clone();

@@ -1,7 +1,7 @@
 //! The pools of an engine, by what tells them apart.
 
 use super::Pool;
-use cmwq_sys::thread::SchedPolicy;
+use cmwq_sys::policy::SchedPolicy;
 use cmwq_sys::topology::{CpuId, CpuSet};
 use std::sync::Arc;
 

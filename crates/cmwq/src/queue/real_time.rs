@@ -5,7 +5,7 @@ use super::inner::Joint;
 use crate::engine::BuildError;
 use crate::item::Task;
 use crate::pool::RealTime;
-use cmwq_sys::thread::{SchedPolicy, priorities};
+use cmwq_sys::policy::{SchedPolicy, priorities};
 use std::panic::Location;
 
 /// Whether the system knows such a priority.

@@ -26,7 +26,7 @@ pub(super) fn an_item(cell: &Cell, design: Design) -> Option<Result<f64, String>
         return None;
     }
     let counted = stepped::count("flush-counted", &Counted { cell: cell.clone(), design });
-    Some(counted.map(|count| count as f64 / f64::from(items(cell))))
+    Some(counted.map(|counts| counts.atomics as f64 / f64::from(items(cell))))
 }
 
 fn items(cell: &Cell) -> u32 {

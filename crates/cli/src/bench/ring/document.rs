@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::cell::{Cell, Figures, Measured, Mode, Shape};
+use super::counted::Counts;
 use crate::bench::figures::{Spread, least, median, most};
 use crate::bench::judge::Verdict;
 use crate::bench::machine::Machine;
@@ -16,19 +17,23 @@ Each row is measured in several fresh processes; the shapes at one number of pro
 take turns. A figure is the median of the runs, beside the least and the most. Producers are bound
 round-robin to the CPUs, the receiver to the last one. All shapes have room for 16384 messages; a
 producer that finds none yields. In the mode `alone` one thread posts 64 messages, takes them, and
-again: what a post costs that nobody disturbs and nobody waits for.
+again: what a post costs that nobody disturbs and nobody waits for. Beside it stand its atomic
+read-modify-writes (RMW) and system calls, those of a message at the receiver, and those of a post
+that wakes a sleeping receiver: counted instruction by instruction, in the process's own code.
 
 The JSON document holds
   schema   \"cmwq-bench-ring/1\"
   machine  processor, kernel, CPUs, the round trip of a cache line between two of them
-  rows     shape (ring, mutex, mutex-swap, crossbeam, msg-ring), mode (stream, alone), producers, need (posts are
-           lazy if it is more than 1), messages_per_s, post_ns (mean if alone, else the median of
-           samples), post_p99_ns, wakes_per_message and calls_per_post (system calls that posters
-           make; null where they cannot be counted), cpu_s_per_million; min and max with the same
+  rows     shape (ring, mutex, mutex-swap, crossbeam, msg-ring), mode (stream, alone), producers,
+           need (posts are lazy if it is more than 1), messages_per_s, post_ns (mean if alone, else
+           the median of samples), post_p99_ns, wakes_per_message and calls_per_post (system calls
+           that posters make; null where they cannot be counted), cpu_s_per_million; counted
+           (alone: rmw and calls of post, take and wake, or null); min and max with the same
            figures; ring_over (the ring's messages_per_s over this row's, of runs side by side, or
            null); and runs
   skipped  shapes that are not to be had here, and why
   failed   cells that could not be measured
+  not_counted  why there are no counts, or null
   judged   figures, bounds and whether they hold, with --judge
 
 With --rt the document is \"cmwq-bench-ring-rt/1\": machine, runs, skipped, failed and judged as above, and
@@ -49,6 +54,7 @@ pub(super) struct Document<'a> {
     pub(super) rows: Vec<Row>,
     pub(super) skipped: Vec<String>,
     pub(super) failed: Vec<String>,
+    pub(super) not_counted: Option<String>,
     pub(super) judged: &'a [Verdict],
 }
 
@@ -61,8 +67,8 @@ impl<'a> Document<'a> {
         runs: usize,
         judged: &'a [Verdict],
     ) -> Document<'a> {
-        let Outcome { rows, skipped, failed, time_ms } = outcome;
-        Document { schema: Self::SCHEMA, machine, runs, time_ms, rows, skipped, failed, judged }
+        let Outcome { rows, skipped, failed, not_counted, time_ms } = outcome;
+        Document { schema: Self::SCHEMA, machine, runs, time_ms, rows, skipped, failed, not_counted, judged }
     }
 }
 
@@ -71,6 +77,7 @@ pub(super) struct Outcome {
     pub(super) rows: Vec<Row>,
     pub(super) skipped: Vec<String>,
     pub(super) failed: Vec<String>,
+    pub(super) not_counted: Option<String>,
     pub(super) time_ms: Option<u64>,
 }
 
@@ -84,6 +91,8 @@ pub(super) struct Row {
     /// Medians.
     #[serde(flatten)]
     pub(super) figures: Figures,
+    /// Of those alone.
+    pub(super) counted: Option<Counts>,
     pub(super) min: Figures,
     pub(super) max: Figures,
     pub(super) ring_over: Option<Spread>,
@@ -113,6 +122,7 @@ impl Row {
             producers: cell.producers,
             need: cell.need,
             figures: Figures::fold(&all, median),
+            counted: None,
             min: Figures::fold(&all, least),
             max: Figures::fold(&all, most),
             ring_over: Spread::of(&ratios).filter(|_| is_compared),

@@ -2,6 +2,7 @@
 
 mod args;
 mod cell;
+mod counted;
 mod document;
 mod drive;
 mod judge;
@@ -20,7 +21,7 @@ use super::machine::Machine;
 use super::report;
 use crate::output::{self, Failure};
 use crate::source::Source;
-use cell::{Cell, Measured, Shape};
+use cell::{Cell, Measured, Mode, Shape};
 use document::{Document, Outcome};
 use plan::Plan;
 
@@ -56,9 +57,15 @@ pub(crate) fn answer(cell: &str) -> Result<(), Failure> {
     child::answer(cell, drive::measure)
 }
 
+/// In a fresh process: posts and takes, whose instructions are counted.
+pub(crate) fn answer_counted(cell: &str) -> Result<(), Failure> {
+    counted::answer(&serde_json::from_str(cell).map_err(Failure::input)?)
+}
+
 fn measure_all(plan: &Plan) -> Outcome {
     let time_ms = plan.groups.iter().flatten().next().and_then(|cell| cell.time_ms);
-    let mut outcome = Outcome { rows: Vec::new(), skipped: Vec::new(), failed: Vec::new(), time_ms };
+    let mut outcome =
+        Outcome { rows: Vec::new(), skipped: Vec::new(), failed: Vec::new(), not_counted: None, time_ms };
     let bar = report::progress(plan.cells());
     for group in &plan.groups {
         let mut runs: Vec<Vec<Option<Measured>>> = vec![vec![None; plan.runs]; group.len()];
@@ -79,6 +86,12 @@ fn measure_all(plan: &Plan) -> Outcome {
             }
         }
         outcome.rows.extend(document::rows(group, &runs));
+    }
+    for row in outcome.rows.iter_mut().filter(|row| row.mode == Mode::Alone) {
+        match counted::Counts::of(row.shape) {
+            Ok(counts) => row.counted = Some(counts),
+            Err(why) => outcome.not_counted = Some(why),
+        }
     }
     bar.finish_and_clear();
     outcome

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::cell::{Mode, Shape};
+use super::counted::Counts;
 use super::document::{Document, Row};
 
 const COLUMNS: [&str; 9] = [
@@ -16,6 +17,19 @@ const COLUMNS: [&str; 9] = [
     "CPU s/M",
     "ring is faster: median (min..max)",
 ];
+/// Of one thread alone, with what is counted.
+const ALONE_COLUMNS: [&str; 10] = [
+    "shape",
+    "messages/s",
+    "min..max",
+    "post ns",
+    "RMW/post",
+    "calls/post",
+    "RMW/taken",
+    "calls/taken",
+    "RMW, calls of a wake-up",
+    "CPU s/M",
+];
 
 /// Draws the rows, a block for each number of producers and need.
 pub(super) fn of(document: &Document<'_>) -> String {
@@ -24,6 +38,9 @@ pub(super) fn of(document: &Document<'_>) -> String {
     _ = writeln!(text, "\n{} fresh processes a row, {how_long}: medians (min..max)", document.runs);
     for skipped in &document.skipped {
         _ = writeln!(text, "skipped: {skipped}");
+    }
+    if let Some(why) = &document.not_counted {
+        _ = writeln!(text, "not counted: {why}");
     }
     for rows in document.rows.chunk_by(|a, b| block(a) == block(b)) {
         _ = write!(text, "\n{}\n{}", title(&rows[0]), aligned(rows));
@@ -45,10 +62,25 @@ fn title(row: &Row) -> String {
     format!("{} {noun}, {posts}", row.producers)
 }
 
+fn alone_line(row: &Row) -> [String; 10] {
+    let counted = |of: fn(&Counts) -> f64| some(row.counted.as_ref().map(of), 3);
+    let wake = row.counted.map(|counts| format!("{:.0}, {:.0}", counts.wake.rmw, counts.wake.calls));
+    [
+        row.shape.name().to_owned(),
+        millions(row.figures.messages_per_s),
+        format!("{}..{}", millions(row.min.messages_per_s), millions(row.max.messages_per_s)),
+        format!("{:.1}", row.figures.post_ns),
+        counted(|counts| counts.post.rmw),
+        counted(|counts| counts.post.calls),
+        counted(|counts| counts.take.rmw),
+        counted(|counts| counts.take.calls),
+        wake.unwrap_or_else(|| "-".to_owned()),
+        format!("{:.3}", row.figures.cpu_s_per_million),
+    ]
+}
+
 fn line(row: &Row) -> [String; 9] {
     let figures = &row.figures;
-    let some =
-        |value: Option<f64>, decimals| value.map_or("-".to_owned(), |value| format!("{value:.decimals$}"));
     let ratio = row.ring_over.filter(|_| row.shape != Shape::Ring);
     [
         row.shape.name().to_owned(),
@@ -63,16 +95,26 @@ fn line(row: &Row) -> [String; 9] {
     ]
 }
 
+fn some(value: Option<f64>, decimals: usize) -> String {
+    value.map_or("-".to_owned(), |value| format!("{value:.decimals$}"))
+}
+
 fn millions(rate: f64) -> String {
     format!("{:.2}M", rate / 1e6)
 }
 
 fn aligned(rows: &[Row]) -> String {
-    let mut lines = vec![COLUMNS.map(str::to_owned)];
-    lines.extend(rows.iter().map(line));
-    let widths: Vec<usize> = (0..COLUMNS.len())
-        .map(|column| lines.iter().map(|line| line[column].len()).max().unwrap_or(0))
-        .collect();
+    if rows[0].mode == Mode::Alone {
+        return drawn(&ALONE_COLUMNS, rows.iter().map(alone_line));
+    }
+    drawn(&COLUMNS, rows.iter().map(line))
+}
+
+fn drawn<const N: usize>(titles: &[&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+    let mut lines = vec![titles.map(str::to_owned)];
+    lines.extend(rows);
+    let widths: Vec<usize> =
+        (0..N).map(|column| lines.iter().map(|line| line[column].len()).max().unwrap_or(0)).collect();
     let mut text = String::new();
     for line in &lines {
         let mut drawn = format!("{:<width$}", line[0], width = widths[0]);

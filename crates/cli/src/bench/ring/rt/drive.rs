@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use cmwq_ring::{Capacity, Poster, Receiver, Ring, ring};
 use cmwq_sys::topology::CpuSet;
-use cmwq_sys::{affinity, clock, thread as threads};
+use cmwq_sys::{affinity, clock, policy, thread as threads};
 
 use super::Cell;
 use super::late::{LATE, Lateness, Message, Span};
 use super::rule::{Rule, RuleBell, has_issued, stretch};
-use crate::bench::ring::systems::{MsgRing, Post, Receive, System};
+use crate::bench::ring::systems::{Counter, MsgRing, Post, Receive, System};
 use crate::output::Failure;
 
 pub(super) const PERIOD: Duration = Duration::from_micros(500);
@@ -52,7 +52,7 @@ impl System for RuleRing {
         None
     }
 
-    fn calls(&self, _messages: u64) -> Option<u64> {
+    fn calls(&self) -> Option<u64> {
         None
     }
 }
@@ -60,7 +60,7 @@ impl System for RuleRing {
 /// Measures a cell.
 pub(super) fn measure(cell: &Cell) -> Result<Lateness, Failure> {
     if cell.rule == Rule::MsgRing {
-        return measure_in(cell, &MsgRing::default()).map_err(Failure::input);
+        return measure_in(cell, &MsgRing::new(Counter::none())).map_err(Failure::input);
     }
     let bell = RuleBell::new(cell.rule).map_err(Failure::input)?;
     let (ring, receiver) = ring(Capacity::Bounded(CAPACITY), bell);
@@ -116,7 +116,7 @@ fn measure_in<S: System>(cell: &Cell, system: &S) -> Result<Lateness, String> {
 fn settle(cpus: &CpuSet, priority: u8) -> Result<(), String> {
     affinity::set_current(cpus).map_err(|error| format!("no CPU of its own: {error}"))?;
     threads::sleep_exactly();
-    threads::set_fifo(priority).map_err(|error| format!("no SCHED_FIFO: {error}"))
+    policy::set_fifo(priority).map_err(|error| format!("no SCHED_FIFO: {error}"))
 }
 
 fn receive<S: System>(

@@ -39,7 +39,7 @@ impl System for Crossbeam {
         None
     }
 
-    fn calls(&self, _messages: u64) -> Option<u64> {
+    fn calls(&self) -> Option<u64> {
         None
     }
 }

@@ -30,8 +30,8 @@ pub(super) trait System: Sync {
     fn poster(&self) -> Result<Self::Poster, String>;
     /// Wake-ups that posters have issued.
     fn wakes(&self) -> Option<u64>;
-    /// System calls that posters have made, given so many messages.
-    fn calls(&self, messages: u64) -> Option<u64>;
+    /// System calls that posters have made; of those that are still there, not all.
+    fn calls(&self) -> Option<u64>;
 }
 
 /// A poster's end.
@@ -48,16 +48,27 @@ pub(super) trait Receive {
     fn drain(&mut self, each: impl FnMut(u64));
 }
 
-/// A count that many threads add to, rarely.
-#[derive(Clone, Debug, Default)]
-struct Counter(Arc<AtomicU64>);
+/// A count that many threads add to, rarely; or none.
+#[derive(Clone, Debug)]
+pub(super) struct Counter(Option<Arc<AtomicU64>>);
 
 impl Counter {
-    fn add_one(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
+    pub(super) fn new() -> Counter {
+        Counter(Some(Arc::default()))
     }
 
-    fn read(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+    /// Counts nothing: for those whose instructions are counted, of which it would be one.
+    pub(super) const fn none() -> Counter {
+        Counter(None)
+    }
+
+    fn add(&self, count: u64) {
+        if let Some(counted) = &self.0 {
+            counted.fetch_add(count, Ordering::Relaxed);
+        }
+    }
+
+    fn read(&self) -> Option<u64> {
+        self.0.as_ref().map(|counted| counted.load(Ordering::Relaxed))
     }
 }

@@ -5,16 +5,30 @@ use std::sync::{Mutex, PoisonError};
 
 use cmwq_uring::{Mailbox, Sender, Sent};
 
-use super::{CAPACITY, NO_URING, Post, Receive, System};
+use super::{CAPACITY, Counter, NO_URING, Post, Receive, System};
 
 /// Where the posters find the receiver's instance, which its thread makes.
-#[derive(Default)]
 pub(in super::super) struct MsgRing {
     mailbox: Mutex<Option<OwnedFd>>,
+    calls: Counter,
+}
+
+/// A poster's end. Counts its calls by itself, and adds them up at its end.
+pub(in super::super) struct MsgPoster {
+    sender: Sender,
+    calls: u64,
+    all: Counter,
+}
+
+impl MsgRing {
+    /// `calls` counts the posters' system calls.
+    pub(in super::super) fn new(calls: Counter) -> MsgRing {
+        MsgRing { mailbox: Mutex::default(), calls }
+    }
 }
 
 impl System for MsgRing {
-    type Poster = Sender;
+    type Poster = MsgPoster;
     type Receiver = Mailbox;
 
     fn receiver(&self) -> Result<Mailbox, String> {
@@ -24,25 +38,33 @@ impl System for MsgRing {
         Ok(mailbox)
     }
 
-    fn poster(&self) -> Result<Sender, String> {
+    fn poster(&self) -> Result<MsgPoster, String> {
         let mailbox = self.mailbox.lock().unwrap_or_else(PoisonError::into_inner);
         let mailbox = mailbox.as_ref().ok_or("there is no receiver")?;
-        Sender::new(mailbox.as_fd()).map_err(|error| format!("{NO_URING}: {error}"))
+        let sender = Sender::new(mailbox.as_fd()).map_err(|error| format!("{NO_URING}: {error}"))?;
+        Ok(MsgPoster { sender, calls: 0, all: self.calls.clone() })
     }
 
     fn wakes(&self) -> Option<u64> {
         None
     }
 
-    fn calls(&self, messages: u64) -> Option<u64> {
-        Some(messages)
+    fn calls(&self) -> Option<u64> {
+        self.calls.read()
     }
 }
 
-impl Post for Sender {
+impl Post for MsgPoster {
     #[inline]
     fn post(&mut self, message: u64, _is_lazy: bool) -> bool {
-        self.send(message).is_ok_and(|sent| sent == Sent::Sent)
+        self.calls += 1;
+        self.sender.send(message).is_ok_and(|sent| sent == Sent::Sent)
+    }
+}
+
+impl Drop for MsgPoster {
+    fn drop(&mut self) {
+        self.all.add(self.calls);
     }
 }
 

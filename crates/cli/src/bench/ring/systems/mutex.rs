@@ -46,10 +46,11 @@ fn room() -> VecDeque<u64> {
 }
 
 impl MutexDeque {
-    pub(in super::super) fn new(swaps: bool) -> Result<Self, String> {
+    /// `written` counts the wake-ups.
+    pub(in super::super) fn new(swaps: bool, written: Counter) -> Result<Self, String> {
         let eventfd = EventFd::new().map_err(|error| format!("no eventfd: {error}"))?;
         let inner = Inner { messages: room(), is_forced: false, need: None };
-        let shared = Shared { inner: Mutex::new(inner), eventfd, written: Counter::default() };
+        let shared = Shared { inner: Mutex::new(inner), eventfd, written };
         Ok(MutexDeque { shared: Arc::new(shared), swaps })
     }
 }
@@ -67,10 +68,10 @@ impl System for MutexDeque {
     }
 
     fn wakes(&self) -> Option<u64> {
-        Some(self.shared.written.read())
+        self.shared.written.read()
     }
 
-    fn calls(&self, _messages: u64) -> Option<u64> {
+    fn calls(&self) -> Option<u64> {
         // A contended mutex makes further ones.
         None
     }
@@ -91,7 +92,7 @@ impl Post for MutexDeque {
         }
         drop(inner);
         if is_due {
-            self.shared.written.add_one();
+            self.shared.written.add(1);
             self.shared.eventfd.ring(Rester::Thread);
         }
         true
