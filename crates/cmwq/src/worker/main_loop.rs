@@ -19,17 +19,7 @@ use cmwq_ring::Wakened;
 /// The body of a worker thread. Returns when the worker has been told to end.
 pub(crate) fn run(pool: &Pool, id: WorkerId) {
     let runner = Runner::new(pool, id);
-    if pool.setup.check_items {
-        runner.begin_checks();
-        live::<true>(pool, &runner);
-    } else {
-        live::<false>(pool, &runner);
-    }
-}
-
-fn live<const CHECKED: bool>(pool: &Pool, runner: &Runner<'_>) {
-    let id = runner.id;
-    let _current = current::enter(runner);
+    let _current = current::enter(&runner);
     let patience = Patience::new();
     pool.at(Step::Born, None);
     let mut hold = runner.hold_now();
@@ -43,9 +33,9 @@ fn live<const CHECKED: bool>(pool: &Pool, runner: &Runner<'_>) {
                 let filled = hold.fill(runner.cell());
                 let linger = hold.release_to_run(id, &filled);
                 pool.at(Step::Starting, None);
-                runner.run_claimed::<CHECKED>(&filled);
+                runner.run_claimed(&filled);
                 pool.at(Step::Ran, None);
-                spun = runner.linger::<CHECKED>(linger, &patience);
+                spun = runner.linger(linger, &patience);
                 hold = runner.hold();
                 if linger != Linger::No {
                     hold.end_lease();
@@ -68,15 +58,15 @@ fn live<const CHECKED: bool>(pool: &Pool, runner: &Runner<'_>) {
                 hold = runner.hold();
             }
             Verdict::Rest { .. } => {
-                let Some(awake) = go_idle(runner, hold) else { return };
+                let Some(awake) = go_idle(&runner, hold) else { return };
                 hold = awake;
                 spun = false;
             }
             Verdict::Watch(interval) => {
-                let Some(awake) = watch(runner, hold, interval) else { return };
+                let Some(awake) = watch(&runner, hold, interval) else { return };
                 hold = awake;
             }
-            Verdict::Exit => return exit(runner, hold),
+            Verdict::Exit => return exit(&runner, hold),
             Verdict::None => unreachable!("a look is always answered"),
         }
     }

@@ -38,6 +38,8 @@ pub(crate) struct Runner<'a> {
     /// O: the CPU the last item was submitted from, and the one this worker was on when it ran.
     submit_cpu: Cell<u8>,
     cpu: Cell<u32>,
+    /// I: whether it looks after each item for what that has left behind.
+    is_checked: bool,
     /// O: how the thread is to stand after each item, if that is looked at.
     pub(super) standing: RefCell<Option<Standing>>,
     now: Cell<Tick>,
@@ -64,7 +66,8 @@ impl<'a> Runner<'a> {
             blocking: Cell::new(0),
             submit_cpu: Cell::new(0),
             cpu: Cell::new(u32::MAX),
-            standing: RefCell::new(None),
+            is_checked: pool.setup.check_items,
+            standing: RefCell::new(pool.setup.check_items.then(Standing::current)),
             now: Cell::new(clock::now()),
             looks: Cell::new(0),
         }
@@ -106,15 +109,14 @@ impl<'a> Runner<'a> {
         self.cell.stats.current().map(|(_, place)| place)
     }
 
-    /// Runs what the worker has claimed. `CHECKED`: looks after each item for what it has left behind. A parameter, so
-    /// that nothing asks for it where it is not wanted.
-    pub(super) fn run_claimed<const CHECKED: bool>(&self, filled: &Filled) {
+    /// Runs what the worker has claimed.
+    pub(super) fn run_claimed(&self, filled: &Filled) {
         match filled {
-            Filled::One(claimed) => self.run_single::<CHECKED>(claimed.handle),
+            Filled::One(claimed) => self.run_single(claimed.handle),
             Filled::Several => {
                 while let Some(place) = self.cell.batch.take() {
                     // SAFETY: the batch word has given the place to this worker.
-                    self.run_one_of_several::<CHECKED>(unsafe { self.cell.place(place) }.handle);
+                    self.run_one_of_several(unsafe { self.cell.place(place) }.handle);
                 }
                 self.publish_departures();
             }
@@ -123,27 +125,27 @@ impl<'a> Runner<'a> {
     }
 
     /// Runs an item that is no part of a batch; its end is published at once.
-    fn run_single<const CHECKED: bool>(&self, Handle(item): Handle) {
+    fn run_single(&self, Handle(item): Handle) {
         let (pwq, slot) = addressed_to(item);
-        self.run_one::<CHECKED>(item, pwq, slot);
+        self.run_one(item, pwq, slot);
         // SAFETY: pwqs live as long as their pool.
         unsafe { pwq.as_ref() }.depart(usize::from(slot), 1);
     }
 
     /// Runs an item of a batch; ends of one pwq and phase are published together, for they are owed to the same
     /// flushes. The others' are published before the next item runs: it may wait for such a flush.
-    fn run_one_of_several<const CHECKED: bool>(&self, Handle(item): Handle) {
+    fn run_one_of_several(&self, Handle(item): Handle) {
         let (pwq, slot) = addressed_to(item);
         if self.leaving.get().is_some_and(|run| run.pwq != pwq || run.slot != slot) {
             self.publish_departures();
         }
-        self.run_one::<CHECKED>(item, pwq, slot);
+        self.run_one(item, pwq, slot);
         // Only departures of this pwq and phase are unpublished, if any: while the item waited, all were published.
         let before = self.leaving.get().map_or(0, |run| run.count);
         self.leaving.set(Some(Leaving { pwq, slot, count: before + 1 }));
     }
 
-    fn run_one<const CHECKED: bool>(&self, item: NonNull<Header>, pwq: NonNull<Pwq>, slot: u8) {
+    fn run_one(&self, item: NonNull<Header>, pwq: NonNull<Pwq>, slot: u8) {
         // SAFETY: W5 pending keeps alive: the item is claimed and not started.
         let header = unsafe { item.as_ref() };
         let vtable = header.vtable;
@@ -152,8 +154,7 @@ impl<'a> Runner<'a> {
         let queue = at.queue.get();
         // SAFETY: the item starts here, and its end has not been reported.
         unsafe { at.make_room() };
-        let place = header.place.get();
-        self.cell.stats.begin(queue, place);
+        self.cell.stats.begin(queue, header.place.get());
         self.submit_cpu.set(header.cpu.get());
         self.note_cpu();
         self.item.set(Some(item));
@@ -161,8 +162,8 @@ impl<'a> Runner<'a> {
         self.at.set(Some((pwq, slot)));
         // SAFETY: this worker has claimed the item and runs it once.
         unsafe { (vtable.run)(item, self) };
-        if CHECKED {
-            self.check(queue, place);
+        if self.is_checked {
+            self.check();
         }
         self.item.set(None);
     }
@@ -172,7 +173,7 @@ impl<'a> Runner<'a> {
     /// what it has run, and under a lease further items take that item's `max_active` place. Answers whether it
     /// waited as
     /// long as the policy says and nothing came.
-    pub(super) fn linger<const CHECKED: bool>(&self, linger: Linger, patience: &Patience) -> bool {
+    pub(super) fn linger(&self, linger: Linger, patience: &Patience) -> bool {
         let policy = self.pool.setup.wait;
         let pwq = match linger {
             Linger::No => return false,
@@ -192,7 +193,7 @@ impl<'a> Runner<'a> {
                 return true;
             }
             let Some(item) = self.pool.take_leased(pwq) else { return false };
-            self.run_single::<CHECKED>(item);
+            self.run_single(item);
             self.cell.stats.end();
         }
         false
