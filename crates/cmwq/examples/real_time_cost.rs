@@ -1,5 +1,5 @@
-//! What real time costs: wake-ups and time an item, against ordinary queues, by how items come. Runs in turn; medians of
-//! five: `cargo run --release -p cmwq --example real_time_cost`.
+//! What real time costs: wake-ups and time an item, against ordinary queues, by how items come. Runs in turn; medians
+//! of five: `cargo run --release -p cmwq --example real_time_cost`.
 
 #![forbid(unsafe_code)]
 
