@@ -12,8 +12,8 @@ impl PoolConfig {
 }
 
 /// Whom a submission wakes before it returns, if it sleeps: the sleeper its push owes a wake-up, else the one whose
-/// mark an earlier push may have replaced, whose pusher may have stopped since (`B8 each for itself`). `standing`: whose
-/// mark was left last, read after the push.
+/// mark an earlier push may have replaced, whose pusher may have stopped since (`B8 each for itself`). `standing`:
+/// whose mark was left last, read after the push.
 pub const fn relied_on(owed: Option<Sleeper>, standing: Sleeper) -> Sleeper {
     match owed {
         Some(owed) => owed,
