@@ -90,7 +90,22 @@ fn is_caught(scratch: &Path, mutant: &Mutant, rung: &[String]) -> Result<bool, S
     };
     let Mutant { id, file, what, rung, .. } = mutant;
     println!("{id:<26} {rung:<9} {outcome:<10} {:>7.1}  {what} ({file})", begin.elapsed().as_secs_f64());
+    if caught {
+        noticed(scratch).iter().for_each(|line| println!("{:<26} {line}", ""));
+    }
     Ok(caught)
+}
+
+/// What the last run of a rung said of when it noticed.
+fn noticed(scratch: &Path) -> Vec<String> {
+    let said = fs::read(said_at(scratch)).unwrap_or_default();
+    let said = String::from_utf8_lossy(&said);
+    said.lines().filter(|line| line.contains(": noticed in ")).map(str::to_owned).collect()
+}
+
+/// Where the error output of a rung goes.
+fn said_at(scratch: &Path) -> PathBuf {
+    scratch.with_file_name("mutants-said")
 }
 
 fn read_table(path: &Path) -> Result<Table, String> {
@@ -135,12 +150,14 @@ fn climb(scratch: &Path, arguments: &[String]) -> Result<Ending, String> {
 
 fn finish(scratch: &Path, arguments: &[String]) -> Result<Ending, String> {
     use std::os::unix::process::CommandExt;
+    let said = said_at(scratch);
+    let said = fs::File::create(&said).map_err(|error| format!("{}: {error}", said.display()))?;
     let mut child = Command::new("cargo")
         .args(arguments)
         .current_dir(scratch)
         .env("CARGO_TARGET_DIR", scratch.with_file_name("mutants-target"))
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
+        .stderr(said)
         .process_group(0)
         .spawn()
         .map_err(|error| format!("cargo: {error}"))?;

@@ -15,6 +15,7 @@ use cmwq_ring::sync::{AtomicU32, AtomicU64, Ordering};
 use cmwq_sys::futex::LinuxFutex;
 pub use inline::Inline;
 pub use load::{Batch, Producer, Round};
+use std::cell::Cell;
 pub use stops::{Stop, Stops};
 
 static REFUSE_CREATION: AtomicU32 = AtomicU32::new(0);
@@ -24,6 +25,22 @@ static COMPLETION_WAKES: AtomicU64 = AtomicU64::new(0);
 pub fn refuse_creation(refuse: bool) {
     // Ordering: relaxed: a switch for tests, ordering nothing.
     REFUSE_CREATION.store(u32::from(refuse), Ordering::Relaxed);
+}
+
+thread_local! {
+    static REFUSE_MEMORY: Cell<Option<u32>> = const { Cell::new(None) };
+}
+
+/// Refuses the calling thread memory that it asks for to create a queue, once: after so many requests that are granted.
+/// Answers how many were left of the refusal that was ordered before, if it has not come.
+pub fn refuse_memory(after: Option<u32>) -> Option<u32> {
+    REFUSE_MEMORY.replace(after)
+}
+
+pub(crate) fn memory_is_refused() -> bool {
+    let left = REFUSE_MEMORY.get();
+    REFUSE_MEMORY.set(left.and_then(|left| left.checked_sub(1)));
+    left == Some(0)
 }
 
 pub(crate) fn creation_is_refused() -> bool {

@@ -32,6 +32,7 @@ mod compile_fail;
 pub mod completion;
 mod engine;
 mod item;
+mod memory;
 mod pool;
 mod queue;
 mod stats;
@@ -43,6 +44,7 @@ pub mod bench;
 
 pub use cmwq_core::pool::{ClaimPolicy, CoverPolicy};
 pub use cmwq_core::work::Enable;
+pub use cmwq_sys::standing::Leftover;
 pub use cmwq_sys::topology::{Scope, Topology};
 pub use engine::{BuildError, BuildErrorKind, Engine, EngineBuilder, EngineEvent};
 pub use item::{Cancelled, FlushError, JoinError, JoinHandle, Work};

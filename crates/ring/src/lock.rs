@@ -14,7 +14,7 @@ const FREE: u32 = 0;
 const HELD: u32 = 1;
 /// Held, and somebody may sleep.
 const CONTENDED: u32 = 2;
-const SPINS: u32 = if cfg!(cmwq_loom) { 1 } else { 100 };
+const SPINS: u32 = if cfg!(any(cmwq_loom, cmwq_shuttle)) { 1 } else { 100 };
 
 /// A lock around a value.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! The item word under threads.
 
-#[cfg(not(cmwq_loom))]
+#[cfg(not(any(cmwq_loom, cmwq_shuttle)))]
 use crate::sync::AtomicU32;
 use crate::sync::{AtomicU64, Ordering};
 use cmwq_core::step::Step;
@@ -129,10 +129,16 @@ impl WorkCell {
 
     /// The half of the word that counts ended instances, for the system call that sleeps on it. Only ever given to
     /// the kernel; never accessed as an atomic of its own.
-    #[cfg(not(cmwq_loom))]
+    #[cfg(not(any(cmwq_loom, cmwq_shuttle)))]
     pub fn futex_address(&self) -> *const AtomicU32 {
         let halves = core::ptr::from_ref(&self.word).cast::<AtomicU32>();
         halves.wrapping_add(if cfg!(target_endian = "little") { 1 } else { 0 })
+    }
+
+    /// The whole word: the model's futexes look at its upper half.
+    #[cfg(cmwq_shuttle)]
+    pub fn futex_address(&self) -> *const AtomicU64 {
+        &raw const self.word
     }
 
     /// The word, for the model's sleep on its upper half.

@@ -8,11 +8,20 @@
 compile_error!("cmwq runs on Linux only: it is built on futexes, eventfds and sysfs");
 
 pub mod affinity;
+#[cfg(not(cmwq_shuttle))]
 pub mod clock;
 pub mod cycles;
 pub mod eventfd;
+#[cfg(not(cmwq_shuttle))]
 pub mod futex;
+#[cfg(cmwq_shuttle)]
+pub mod model;
 mod rseq;
+pub mod standing;
+#[cfg(not(cmwq_shuttle))]
 pub mod thread;
 pub mod topology;
 pub mod usage;
+
+#[cfg(cmwq_shuttle)]
+pub use model::{clock, futex, thread};

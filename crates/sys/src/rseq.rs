@@ -4,16 +4,16 @@
 //! that have
 //! no such area, or machines this code has not been written for, answer by the library's function instead.
 
-#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[cfg(all(target_arch = "x86_64", not(any(miri, cmwq_shuttle))))]
 use std::sync::OnceLock;
 
 /// The note, if this process has one.
 #[inline]
 pub(crate) fn cpu() -> Option<u32> {
-    // An interpreter runs every thread in one place.
-    #[cfg(miri)]
+    // An interpreter, and a model, run every thread in one place.
+    #[cfg(any(miri, cmwq_shuttle))]
     return Some(0);
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[cfg(all(target_arch = "x86_64", not(any(miri, cmwq_shuttle))))]
     if let Some(offset) = note() {
         let cpu: i32;
         // SAFETY: `note` has found the library's area, which lies at this offset from the thread pointer in every
@@ -30,14 +30,15 @@ pub(crate) fn cpu() -> Option<u32> {
         // Negative where the kernel refused to register the thread's area.
         return u32::try_from(cpu).ok();
     }
+    #[cfg(not(any(miri, cmwq_shuttle)))]
     None
 }
 
 /// The field `cpu_id` of the area: after `cpu_id_start`.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[cfg(all(target_arch = "x86_64", not(any(miri, cmwq_shuttle))))]
 const CPU_ID: isize = 4;
 
-#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[cfg(all(target_arch = "x86_64", not(any(miri, cmwq_shuttle))))]
 #[inline]
 fn note() -> Option<isize> {
     static NOTE: OnceLock<Option<isize>> = OnceLock::new();

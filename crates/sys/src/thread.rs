@@ -2,7 +2,10 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::thread::{Builder, JoinHandle};
+use std::thread::Builder;
+
+pub use std::thread::{JoinHandle, sleep, yield_now};
+pub use std::thread_local;
 
 /// Creates a named thread that starts with every signal blocked, so that the program's handlers run on the
 /// program's own

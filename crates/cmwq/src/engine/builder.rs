@@ -2,6 +2,7 @@
 
 use super::event::Callback;
 use super::{Engine, EngineEvent, EngineSetup, Manager, Owner, Shared, manager};
+use crate::memory::NoMemory;
 use crate::pool::{Registry, Shape, WakeVia};
 use crate::stats::Counter;
 use crate::steps::Steps;
@@ -25,6 +26,7 @@ pub struct EngineBuilder {
     wait: WaitPolicy,
     wake_via: WakeVia,
     help: bool,
+    check_items: bool,
     shape: Shape,
     record: Option<usize>,
     steps: Steps,
@@ -40,6 +42,7 @@ impl Default for EngineBuilder {
             wait: WaitPolicy::default(),
             wake_via: WakeVia::default(),
             help: false,
+            check_items: false,
             shape: Shape::default(),
             record: None,
             steps: Steps::default(),
@@ -122,6 +125,17 @@ impl EngineBuilder {
         self
     }
 
+    /// Whether workers look, after each item, for what its function has left behind on their thread: signals blocked or
+    /// unblocked, other CPUs, another scheduling policy, priority or nice value. It is told by
+    /// [`EngineEvent::ItemLeft`], and taken back. Default no: it takes three system calls an item.
+    ///
+    /// What others do to the thread while an item runs counts as the item's. A lock that a function has left locked is
+    /// not seen: a process has no list of them.
+    pub fn check_items(mut self, check: bool) -> Self {
+        self.check_items = check;
+        self
+    }
+
     /// Called when something worth knowing happens, on the thread where it happens, with no lock held. It should be
     /// short; a
     /// panic in it is caught.
@@ -187,6 +201,7 @@ impl EngineBuilder {
             wait: self.wait,
             wake_via: self.wake_via,
             help: self.help,
+            check_items: self.check_items,
             shape: self.shape,
             record: self.record,
             steps: self.steps,
@@ -198,7 +213,7 @@ impl EngineBuilder {
             pools: Lock::new(Registry::default()),
             manager,
             timers: Arc::default(),
-            threads: Lock::new(HashMap::new()),
+            threads: Lock::new(Vec::new()),
             queue_names: Lock::new(HashMap::new()),
             panics: Counter::default(),
             manager_thread: Lock::new(None),
@@ -233,11 +248,19 @@ pub enum BuildErrorKind {
     Thread,
     /// A setting is out of its range.
     Setting,
+    /// The system has refused memory that a queue needs for each CPU or pod. Nothing is left of the queue, and the
+    /// engine is as before.
+    Memory,
 }
 
 impl BuildError {
     pub(crate) fn setting(what: String) -> Self {
         BuildError { kind: BuildErrorKind::Setting, what }
+    }
+
+    pub(crate) fn memory(queue: &str, refused: &NoMemory) -> Self {
+        let what = format!("queue {queue:?} cannot be created: {refused}");
+        BuildError { kind: BuildErrorKind::Memory, what }
     }
 
     /// What kind of error it is.

@@ -71,7 +71,7 @@ impl Shared {
             worker::set_engine_thread(engine);
             body();
         })?;
-        threads.insert(handle.thread().id(), handle);
+        threads.push(handle);
         Ok(())
     }
 
@@ -79,8 +79,8 @@ impl Shared {
     /// engine waits until the thread is gone, and with it what it still holds of the engine and of the program's
     /// code.
     fn reap_threads(&self) {
-        let ended: Vec<_> = self.threads.lock().extract_if(|_, thread| thread.is_finished()).collect();
-        for (_, thread) in ended {
+        let ended: Vec<_> = self.threads.lock().extract_if(.., |thread| thread.is_finished()).collect();
+        for thread in ended {
             let _ = thread.join();
         }
     }

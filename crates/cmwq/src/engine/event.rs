@@ -26,6 +26,19 @@ pub enum EngineEvent {
         /// How many.
         count: u32,
     },
+    /// An item has to wait because as many others of its queue are active as
+    /// [`max_active`](crate::QueueBuilder::max_active) allows. Told by the manager thread for the first one of a queue,
+    /// and not for ordered queues, whose items wait by design. An item counts as active until the pool has been told of
+    /// its end, which may be a moment later.
+    ///
+    /// Where those that are active wait for what waits behind them, all of them wait for ever: who may submit more than
+    /// the limit of items that depend on each other needs a queue of its own.
+    QueueSaturated {
+        /// The queue's name.
+        queue: String,
+        /// Where the item was submitted that has to wait: `file:line:column`.
+        place: String,
+    },
     /// A delayed item was due, or was armed when its queue was destroyed, and the queue refused it: it does not run.
     DelayedDropped {
         /// The queue's name.
@@ -34,6 +47,18 @@ pub enum EngineEvent {
         place: String,
         /// Why the queue refused it.
         refusal: crate::Refusal,
+    },
+    /// An item's function has left something behind on its worker's thread; see
+    /// [`EngineBuilder::check_items`](crate::EngineBuilder::check_items). Told before the item counts as ended.
+    ItemLeft {
+        /// The queue's name, if the queue still exists.
+        queue: Option<String>,
+        /// Where the item was submitted: `file:line:column`.
+        place: String,
+        /// What it has changed.
+        what: crate::Leftover,
+        /// It has been taken back. `false`: the system does not permit that, and it stays.
+        restored: bool,
     },
     /// An item panicked. Its worker goes on.
     ItemPanicked {

@@ -3,7 +3,7 @@
 
 use super::summons::{NEVER, Plan};
 use super::{EngineEvent, Orphan, Shared};
-use crate::pool::{Backend, Pool, WakeVia};
+use crate::pool::{Backend, Pool, Waiting, WakeVia};
 use crate::stats::Counter;
 use crate::steps::Step;
 use crate::worker::clock;
@@ -25,6 +25,8 @@ pub(crate) struct Manager {
     ending: AtomicU32,
     /// Queues whose last handle was dropped where it could not wait.
     orphans: Lock<Vec<Orphan>, LinuxFutex>,
+    /// Items that wait, to be told about.
+    waiting: Lock<Vec<Waiting>, LinuxFutex>,
     pub(crate) wakes: Counter,
 }
 
@@ -35,6 +37,7 @@ impl Manager {
             plan: Plan::default(),
             ending: AtomicU32::new(0),
             orphans: Lock::new(Vec::new()),
+            waiting: Lock::new(Vec::new()),
             wakes: Counter::default(),
         })
     }
@@ -59,6 +62,12 @@ impl Manager {
     fn is_ending(&self) -> bool {
         // Ordering: pairs with `end`.
         self.ending.fetch_add(0, Ordering::AcqRel) != 0
+    }
+
+    /// Has the manager tell the program that a queue is saturated.
+    pub(crate) fn tell_later(&self, waiting: Waiting) {
+        self.waiting.lock().push(waiting);
+        self.wake();
     }
 
     /// Leaves a queue to the manager, which frees it when nothing of it is queued or runs.
@@ -88,6 +97,7 @@ pub(super) fn run(engine: &Arc<Shared>) {
         manager.wake.announce();
         manager.plan.begin();
         if manager.is_ending() && engine.try_end() {
+            tell_waiting(engine);
             return;
         }
         let due = look_at_all(engine);
@@ -99,8 +109,14 @@ pub(super) fn run(engine: &Arc<Shared>) {
     }
 }
 
+fn tell_waiting(engine: &Shared) {
+    let waiting = std::mem::take(&mut *engine.manager.waiting.lock());
+    waiting.into_iter().for_each(|waiting| engine.tell(&waiting.into()));
+}
+
 /// Serves whatever is due; answers when the next thing is.
 fn look_at_all(engine: &Arc<Shared>) -> Tick {
+    tell_waiting(engine);
     engine.timers.fire();
     let mut next = engine.timers.next().unwrap_or(NEVER);
     for pool in engine.all_pools() {

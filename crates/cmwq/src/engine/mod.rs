@@ -23,10 +23,10 @@ use crate::worker::{WaitPolicy, clock};
 use cmwq_core::pool::PoolConfig;
 use cmwq_ring::Lock;
 use cmwq_sys::futex::LinuxFutex;
+use cmwq_sys::thread::JoinHandle;
 use cmwq_sys::topology::{CpuSet, Topology};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
-use std::thread::{JoinHandle, ThreadId};
 
 /// A set of pools over the CPUs the process may use, with a manager thread. Queues are made from it.
 ///
@@ -58,7 +58,7 @@ pub(crate) struct Shared {
     /// By its own lock.
     pub(crate) timers: Arc<Timers>,
     /// E: threads that nobody has waited for; a few of them may have ended.
-    pub(crate) threads: Lock<HashMap<ThreadId, JoinHandle<()>>, LinuxFutex>,
+    pub(crate) threads: Lock<Vec<JoinHandle<()>>, LinuxFutex>,
     /// E: names of queues, for diagnostics.
     pub(crate) queue_names: Lock<HashMap<u64, Arc<str>>, LinuxFutex>,
     pub(crate) panics: Counter,
@@ -73,6 +73,7 @@ pub(crate) struct EngineSetup {
     pub(crate) wait: WaitPolicy,
     pub(crate) wake_via: WakeVia,
     pub(crate) help: bool,
+    pub(crate) check_items: bool,
     pub(crate) shape: Shape,
     /// Bytes of a recording of each pool.
     pub(crate) record: Option<usize>,
@@ -193,6 +194,7 @@ impl Shared {
             wait: setup.wait,
             wake_via: setup.wake_via,
             help: setup.help,
+            check_items: setup.check_items,
             steps: setup.steps.clone(),
             record: setup.record.map(|bytes| bytes / WORDS_PART),
             affinity: if host { affinity } else { CpuSet::default() },

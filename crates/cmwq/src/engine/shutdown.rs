@@ -9,8 +9,8 @@ use crate::pool::Pool;
 use crate::queue::QueueInner;
 use crate::worker::{clock, on_engine_thread};
 use cmwq_core::pool::Event;
+use cmwq_sys::thread::JoinHandle;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
 /// A queue whose last handle was dropped inside one of its own items.
 pub(crate) struct Orphan(pub(crate) Arc<QueueInner>);
@@ -46,11 +46,7 @@ impl Shared {
             close(&pool);
         }
         loop {
-            let thread = {
-                let mut threads = self.threads.lock();
-                let id = threads.keys().next().copied();
-                id.and_then(|id| threads.remove(&id))
-            };
+            let thread = self.threads.lock().pop();
             match thread {
                 Some(thread) => drop(JoinHandle::join(thread)),
                 None => return true,

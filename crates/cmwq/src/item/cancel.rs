@@ -13,6 +13,7 @@ use crate::queue::WaitError;
 use crate::worker::{blocking, current_item, own_cycle};
 use cmwq_core::timer::TimerKey;
 use cmwq_core::work::{Enable, Submit};
+use cmwq_sys::thread::{sleep, yield_now};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -240,9 +241,9 @@ impl Pause {
     pub(crate) fn wait(&mut self) {
         self.0 += 1;
         if self.0 <= Self::YIELDS {
-            return std::thread::yield_now();
+            return yield_now();
         }
         let time = Duration::from_micros(20) * (1 << (self.0 - Self::YIELDS).min(10));
-        blocking(|| std::thread::sleep(time.min(Self::LONGEST)));
+        blocking(|| sleep(time.min(Self::LONGEST)));
     }
 }

@@ -8,29 +8,30 @@ use super::{Pool, Pwq};
 use crate::item::Header;
 use crate::worker::clock;
 use cmwq_ring::Lock;
+use cmwq_ring::sync::Global;
 use cmwq_sys::futex::LinuxFutex;
 use std::collections::HashMap;
 use std::ptr::NonNull;
-use std::sync::{Arc, LazyLock, Weak};
+use std::sync::{Arc, Weak};
 
-static POOLS: LazyLock<Lock<HashMap<usize, Weak<Pool>>, LinuxFutex>> =
-    LazyLock::new(|| Lock::new(HashMap::new()));
+static POOLS: Global<Lock<HashMap<usize, Weak<Pool>>, LinuxFutex>> =
+    Global::new(|| Lock::new(HashMap::new()));
 
 /// Notes the pool of a new pwq.
 pub(super) fn enter(pwq: NonNull<Pwq>, pool: &Weak<Pool>) {
-    let older = POOLS.lock().insert(pwq.addr().get(), Weak::clone(pool));
+    let older = POOLS.get().lock().insert(pwq.addr().get(), Weak::clone(pool));
     drop(older);
 }
 
 /// The pool of a pwq, if both are alive.
 pub(super) fn find(pwq: NonNull<Pwq>) -> Option<Arc<Pool>> {
-    POOLS.lock().get(&pwq.addr().get())?.upgrade()
+    POOLS.get().lock().get(&pwq.addr().get())?.upgrade()
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
         let pwqs: Vec<_> = self.lock.lock().pwqs.iter().map(|(pwq, _)| pwq.address()).collect();
-        let mut pools = POOLS.lock();
+        let mut pools = POOLS.get().lock();
         let left: Vec<_> = pwqs.iter().map(|pwq| pools.remove(&pwq.addr().get())).collect();
         drop(pools);
         drop(left);

@@ -328,7 +328,8 @@ impl<'a> Hold<'a> {
     }
 
     fn deferred(&mut self) -> Deferred {
-        let posts = std::mem::take(&mut self.guard.posts);
+        let mut posts = std::mem::take(&mut self.guard.posts);
+        posts.retain(|post| self.is_due(post));
         let actions = &mut self.guard.actions;
         let mut wake = [None; 16];
         for (slot, sleeper) in wake.iter_mut().zip(actions.wake.iter()) {

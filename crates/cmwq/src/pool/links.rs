@@ -20,6 +20,17 @@ pub(super) struct Links<'a> {
 }
 
 impl<'a> Links<'a> {
+    /// An item of these begins to wait behind its limit.
+    fn note_waiting(&mut self, header: &Header) {
+        let at = header.pwq.get().expect("a pushed item names its pwq (W1)");
+        // SAFETY: pwqs live as long as their pool.
+        let pwq = unsafe { at.as_ref() };
+        // SAFETY: L1 one holder: links exist while the pool's lock is held.
+        if let Some(waiting) = unsafe { pwq.waits(header.place.get()) } {
+            self.posts.push(Post::Waits(at, waiting));
+        }
+    }
+
     fn node(&self, pwq: PwqId) -> &'a Membership {
         let (pwq, _) = &self.pwqs[pwq.index()];
         // SAFETY: L1 one holder: links exist while the pool's lock is held.
@@ -72,7 +83,11 @@ impl Items for Links<'_> {
     }
 
     fn set_inactive(&mut self, item: Handle, inactive: bool) {
-        header(item).inactive.set(inactive);
+        let header = header(item);
+        header.inactive.set(inactive);
+        if inactive {
+            self.note_waiting(header);
+        }
     }
 
     fn leaseholder(&self) -> Option<WorkerId> {

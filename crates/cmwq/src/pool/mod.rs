@@ -11,6 +11,7 @@ mod node;
 mod pwq;
 mod record;
 mod registry;
+mod saturation;
 mod shape;
 mod transitions;
 
@@ -24,6 +25,7 @@ pub(crate) use node::{Membership, Node};
 use pwq::PwqHome;
 pub(crate) use pwq::{Pwq, leave_room};
 pub(crate) use registry::{PoolKey, Registry};
+pub(crate) use saturation::{Saturation, Waiting};
 #[cfg(not(feature = "bench"))]
 pub(crate) use shape::Shape;
 #[cfg(feature = "bench")]
@@ -31,6 +33,7 @@ pub use shape::Shape;
 
 use crate::engine::Shared;
 use crate::item::{Handle, Header};
+use crate::memory::{self, NoMemory};
 use crate::stats::{Counter, Hint};
 use crate::steps::{Step, Steps};
 use crate::worker::WaitPolicy;
@@ -63,6 +66,16 @@ pub(crate) struct Guarded {
     pwqs: Vec<(PwqHome, bool)>,
 }
 
+/// What the pwqs of one queue have in common.
+pub(crate) struct Joining {
+    /// The queue's number.
+    pub(crate) id: u64,
+    /// How many items may be pending, if that is limited.
+    pub(crate) room: Option<Arc<RoomCell>>,
+    /// Where the first item that waits behind the limit is noted, if that is told.
+    pub(crate) saturation: Option<Arc<Saturation>>,
+}
+
 /// Where a new pwq has its room from.
 pub(crate) enum JoinLimit {
     /// A limit of its own.
@@ -88,6 +101,8 @@ pub(crate) struct PoolSetup {
     pub(crate) wake_via: WakeVia,
     /// Whether wakers issue wake-ups that another has claimed.
     pub(crate) help: bool,
+    /// Whether workers look after each item for what it has left behind.
+    pub(crate) check_items: bool,
     /// Workers run on these CPUs; empty: wherever the system puts them.
     pub(crate) affinity: CpuSet,
     pub(crate) steps: Steps,
@@ -196,7 +211,8 @@ impl Pool {
     }
 
     /// A pwq for a queue: one whose queue is gone and whose last item has been reported, or a new one.
-    pub(crate) fn join(&self, queue: u64, limit: JoinLimit, room: Option<Arc<RoomCell>>) -> NonNull<Pwq> {
+    /// Where memory for a new one is refused, nothing has happened.
+    pub(crate) fn join(&self, queue: &Joining, limit: JoinLimit) -> Result<NonNull<Pwq>, NoMemory> {
         let mut guard = self.lock.lock();
         let Guarded { core, pwqs, recorder, .. } = &mut *guard;
         let (limit, node) = limit.parts();
@@ -212,25 +228,24 @@ impl Pool {
                 recorder.reuse_pwq(pwq.id, limit);
             }
             // SAFETY: L1 one holder; its last item has been reported.
-            unsafe { pwq.set_up(node, room) };
-            pwq.queue.set(queue);
+            unsafe { pwq.set_up(node, queue) };
             // The new queue's arrivals begin at zero.
             pwq.departures.reset();
-            return pwq.address();
+            return Ok(pwq.address());
         }
-        let pwq = PwqHome::new(Pwq::new(self, core.add_pwq(limit)));
+        let place = memory::room(1)?;
+        let pwq = PwqHome::new(place, Pwq::new(self, core.add_pwq(limit)));
         if let Some(recorder) = recorder {
             recorder.add_pwq(limit);
         }
         // SAFETY: L1 one holder; it is new.
-        unsafe { pwq.set_up(node, room) };
-        pwq.queue.set(queue);
+        unsafe { pwq.set_up(node, queue) };
         let address = pwq.address();
         pwq.message.pwq.set(Some(address));
         pwqs.push((pwq, true));
         drop(guard);
         directory::enter(address, &self.this);
-        address
+        Ok(address)
     }
 
     /// The queue of a pwq is gone; nothing of it is queued, though the end of its last items may not be reported yet.

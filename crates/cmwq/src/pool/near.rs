@@ -6,9 +6,10 @@
 //! places
 //! when there are many: a wrong hint costs a pause or an early `sched_yield`.
 
-use cmwq_ring::sync::{AtomicU32, Ordering};
 use cmwq_sys::affinity::current_cpu;
+use std::sync::atomic::{AtomicU32, Ordering};
 
+// The real ones also in a model: all schedules of a process share them.
 static SEEN: [AtomicU32; 256] = [const { AtomicU32::new(u32::MAX) }; 256];
 static NEXT: AtomicU32 = AtomicU32::new(0);
 

@@ -3,6 +3,7 @@
 //! Two pools' locks are never held together: a count that becomes free in one pool and is another's turn goes there as
 //! mail, through the inbox, after the lock has been released.
 
+use super::saturation::Waiting;
 use super::{Hold, Pool, Pwq};
 use crate::item::{Header, MESSAGE};
 use cmwq_core::id::PwqId;
@@ -33,11 +34,12 @@ pub(crate) struct Membership {
     pub(crate) number: usize,
 }
 
-/// Something for a pwq of another pool, to be sent after unlock.
-#[derive(Clone, Copy)]
+/// Something for a pwq of another pool, or for the manager, to be sent after unlock.
 pub(crate) enum Post {
     Grant(NonNull<Pwq>),
     Wanted(NonNull<Pwq>),
+    /// An item of this pwq waits, the first of its queue.
+    Waits(NonNull<Pwq>, Waiting),
 }
 
 impl Node {
@@ -104,13 +106,14 @@ impl Pool {
 impl Post {
     /// Sends it. Not under a pool's lock.
     pub(super) fn send(self) {
-        let (Post::Grant(pwq) | Post::Wanted(pwq)) = self;
+        let (pwq, is_grant) = match self {
+            Post::Grant(pwq) => (pwq, true),
+            Post::Wanted(pwq) => (pwq, false),
+            Post::Waits(pwq, waiting) => return Pwq::report(pwq, waiting),
+        };
         // SAFETY: N1 members: pwqs live as long as their pools, and those until the engine's last thread has ended.
         let pwq = unsafe { pwq.as_ref() };
-        let is_first = match self {
-            Post::Grant(_) => pwq.mail.grant(),
-            Post::Wanted(_) => pwq.mail.want(),
-        };
+        let is_first = if is_grant { pwq.mail.grant() } else { pwq.mail.want() };
         if is_first {
             // SAFETY: N2 one sender: who made the mail non-empty owns the message until it is in the inbox.
             unsafe { pwq.pool().submit(NonNull::from(&pwq.message), PwqId::NONE) };

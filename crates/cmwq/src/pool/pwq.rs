@@ -1,7 +1,8 @@
 //! The joint of one queue with one pool.
 
-use super::Pool;
 use super::node::{self, Membership, Node};
+use super::saturation::Saturation;
+use super::{Joining, Pool};
 use crate::item::{Header, wake};
 use crate::stats::Counter;
 use cmwq_core::id::PwqId;
@@ -26,6 +27,8 @@ pub(crate) struct Pwq {
     node: UnsafeCell<Option<Membership>>,
     /// L, set while nothing of it is queued; then read by who runs or takes back its items: the room of its queue.
     room: UnsafeCell<Option<Arc<RoomCell>>>,
+    /// L: who is to hear of the first item that waits behind the limit, until it does.
+    pub(super) saturation: UnsafeCell<Option<Arc<Saturation>>>,
     /// W: what other pools have for it.
     pub(super) mail: MailCell,
     /// Whose it is, `mail` says (N2).
@@ -40,8 +43,10 @@ pub(crate) struct Pwq {
 pub(super) struct PwqHome(NonNull<Pwq>);
 
 impl PwqHome {
-    pub(super) fn new(pwq: Pwq) -> PwqHome {
-        PwqHome(NonNull::from(Box::leak(Box::new(pwq))))
+    /// Moves it to a place that has room for it alone.
+    pub(super) fn new(mut place: Vec<Pwq>, pwq: Pwq) -> PwqHome {
+        place.push(pwq);
+        PwqHome(NonNull::from(Box::leak(place.into_boxed_slice())).cast())
     }
 
     pub(super) fn address(&self) -> NonNull<Pwq> {
@@ -59,7 +64,8 @@ impl std::ops::Deref for PwqHome {
 
 impl Drop for PwqHome {
     fn drop(&mut self) {
-        // SAFETY: made by `new` from a box, which nobody else frees; pwqs are used only while their pool lives.
+        // SAFETY: made by `new` from a box of one, which is laid out as a box of it and which nobody else frees; pwqs
+        // are used only while their pool lives.
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
 }
@@ -81,6 +87,7 @@ impl Pwq {
             queue: Counter::default(),
             node: UnsafeCell::new(None),
             room: UnsafeCell::new(None),
+            saturation: UnsafeCell::new(None),
             mail: MailCell::default(),
             message: node::message(),
             wakers: Lock::new(Vec::new()),
@@ -109,15 +116,18 @@ impl Pwq {
         }
     }
 
-    /// Gives it to a queue, with a place in a node or a limit of its own, and the queue's room if that is limited.
+    /// Gives it to a queue, with a place in a node or a limit of its own.
     ///
     /// # Safety
     /// The caller holds the pool's lock, and nothing of the pwq is queued.
-    pub(super) unsafe fn set_up(&self, node: Option<Membership>, room: Option<Arc<RoomCell>>) {
+    pub(super) unsafe fn set_up(&self, node: Option<Membership>, queue: &Joining) {
         // SAFETY: L1 one holder.
         unsafe { *self.node.get() = node };
         // SAFETY: nothing is queued, so nobody reads it.
-        unsafe { *self.room.get() = room };
+        unsafe { *self.room.get() = queue.room.clone() };
+        // SAFETY: L1 one holder.
+        unsafe { *self.saturation.get() = queue.saturation.clone() };
+        self.queue.set(queue.id);
     }
 
     /// An item of it has started, or was taken back: whoever waits for room in the queue is told.

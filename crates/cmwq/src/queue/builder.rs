@@ -4,9 +4,10 @@ use super::inner::{Joint, QueueInner, Slot};
 use super::limits::{Kind, Limits, checked_max};
 use super::{Owner, Queue};
 use crate::engine::{BuildError, Engine};
-use crate::pool::{JoinLimit, PoolKey, Shape};
+use crate::memory::{self, NoMemory};
+use crate::pool::{JoinLimit, Joining, PoolKey, Saturation, Shape};
 use cmwq_core::pwq::min_active_default;
-use cmwq_ring::sync::{AtomicU32, AtomicU64, Ordering};
+use cmwq_ring::sync::{AtomicU32, Ordering};
 use cmwq_ring::{Arrivals, CacheLine, Listing, RoomCell};
 use cmwq_sys::topology::{CpuId, Pod, Scope};
 use std::collections::HashMap;
@@ -15,7 +16,8 @@ use std::sync::Arc;
 
 /// A number for a queue, from 1. Unique in the process: an item of one engine may use the queues of another.
 fn new_id() -> u64 {
-    static LAST: AtomicU64 = AtomicU64::new(0);
+    // The real one also in a model: all schedules of a process share it.
+    static LAST: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
     // Ordering: relaxed: a number, ordering nothing.
     LAST.fetch_add(1, Ordering::Relaxed) + 1
 }
@@ -125,7 +127,8 @@ impl QueueBuilder {
     /// Makes the queue. Takes the engine's and the pools' locks for a moment; creates no thread.
     ///
     /// # Errors
-    /// When `max_active` is above 2048, or `max_pending` above 2^30.
+    /// [`BuildErrorKind::Setting`](crate::BuildErrorKind::Setting) when `max_active` is above 2048, or `max_pending`
+    /// above 2^30; [`BuildErrorKind::Memory`](crate::BuildErrorKind::Memory).
     pub fn build(self) -> Result<Queue, BuildError> {
         let max = match self.kind {
             Kind::Ordered => 1,
@@ -143,15 +146,21 @@ impl QueueBuilder {
         let min = self.min_active.map_or(min_active_default(max), |min| min.min(max));
         let shared = Arc::clone(&self.engine.owner.shared);
         let id = new_id();
-        let name: Arc<str> = self.name.clone().into();
-        shared.queue_names.lock().insert(id, Arc::clone(&name));
         let pods = shared.topology.pods(self.pod_scope());
         let apart = shared.setup.shape != Shape::Inbox;
         let (limits, joins) = Limits::new(self.kind, max, min, pods, apart);
-        let joints = self.joints(id, pods, joins, room.as_ref());
+        let refused = |refused| BuildError::memory(&self.name, &refused);
+        // What has been made when memory is refused is undone by its drop: the pwqs go back to their pools.
+        let arrivals = self.arrivals().map_err(refused)?;
+        let name: Arc<str> = self.name.clone().into();
+        // Items of an ordered queue wait by design.
+        let is_told = shared.setup.on_event.is_some() && self.kind != Kind::Ordered;
+        let saturation = is_told.then(|| Saturation::new(Arc::clone(&name)));
+        let joining = Joining { id, room: room.clone(), saturation };
+        let joints = self.joints(&joining, pods, joins).map_err(refused)?;
+        let slots = self.slots(&joints, &arrivals).map_err(refused)?;
         limits.set_members(&joints);
-        let arrivals = (0..shared.topology.cpus().len()).map(|_| CacheLine::default()).collect();
-        let slots = self.slots(&joints, &arrivals);
+        shared.queue_names.lock().insert(id, Arc::clone(&name));
         let inner = Arc::new(QueueInner {
             id,
             name,
@@ -177,19 +186,21 @@ impl QueueBuilder {
         }
     }
 
+    /// The arrival counts of every CPU.
+    fn arrivals(&self) -> Result<Arc<Vec<CacheLine<Arrivals>>>, NoMemory> {
+        let cpus = self.engine.owner.shared.topology.cpus().len();
+        let mut arrivals = memory::room(cpus)?;
+        arrivals.resize_with(cpus, CacheLine::default);
+        Ok(Arc::new(arrivals))
+    }
+
     /// One pwq a pod, with the leaves of the pod's CPUs.
-    fn joints(
-        &self,
-        id: u64,
-        pods: &[Pod],
-        joins: Vec<JoinLimit>,
-        room: Option<&Arc<RoomCell>>,
-    ) -> Box<[Joint]> {
+    fn joints(&self, queue: &Joining, pods: &[Pod], joins: Vec<JoinLimit>) -> Result<Box<[Joint]>, NoMemory> {
         let shared = &self.engine.owner.shared;
         let topology = &shared.topology;
         let leaf_of: HashMap<CpuId, u32> = topology.cpus().iter().zip(0..).collect();
-        let pods = pods.iter().zip(joins);
-        pods.map(|(pod, limit)| {
+        let mut joints = memory::room(pods.len())?;
+        for (pod, limit) in pods.iter().zip(joins) {
             let key = if self.kind == Kind::PerCpu {
                 PoolKey::PerCpu(pod.cpus.first().expect("a pod has a CPU"))
             } else {
@@ -197,13 +208,13 @@ impl QueueBuilder {
             };
             let pool = shared.pool(key);
             let leaves = pod.cpus.iter().map(|cpu| leaf_of[&cpu]).collect();
-            Joint { pwq: pool.join(id, limit, room.cloned()), pool, leaves }
-        })
-        .collect()
+            joints.push(Joint { pwq: pool.join(queue, limit)?, pool, leaves });
+        }
+        Ok(joints.into_boxed_slice())
     }
 
     /// Every CPU number up to the last usable one, mapped to a pwq and a leaf.
-    fn slots(&self, joints: &[Joint], arrivals: &Arc<[CacheLine<Arrivals>]>) -> Box<[Slot]> {
+    fn slots(&self, joints: &[Joint], arrivals: &[CacheLine<Arrivals>]) -> Result<Box<[Slot]>, NoMemory> {
         let cpus = self.engine.owner.shared.topology.cpus();
         let by_leaf: HashMap<u32, usize> = joints
             .iter()
@@ -212,16 +223,16 @@ impl QueueBuilder {
             .collect();
         let last = cpus.last().map_or(0, |cpu| cpu.0);
         let mut usable_before = 0;
-        (0..=last)
-            .map(|cpu| {
-                let usable = cpus.contains(CpuId(cpu));
-                let leaf = if usable { usable_before } else { cpu % cpus.len() as u32 };
-                usable_before += u32::from(usable);
-                let at = by_leaf[&leaf];
-                let Joint { pwq, pool, .. } = &joints[at];
-                let leaf = NonNull::from(&*arrivals[leaf as usize]);
-                Slot { pwq: *pwq, cpu: cpu as u8, joint: at as u32, near: pool.near, leaf, usable }
-            })
-            .collect()
+        let mut slots = memory::room(last as usize + 1)?;
+        slots.extend((0..=last).map(|cpu| {
+            let usable = cpus.contains(CpuId(cpu));
+            let leaf = if usable { usable_before } else { cpu % cpus.len() as u32 };
+            usable_before += u32::from(usable);
+            let at = by_leaf[&leaf];
+            let Joint { pwq, pool, .. } = &joints[at];
+            let leaf = NonNull::from(&*arrivals[leaf as usize]);
+            Slot { pwq: *pwq, cpu: cpu as u8, joint: at as u32, near: pool.near, leaf, usable }
+        }));
+        Ok(slots.into_boxed_slice())
     }
 }

@@ -43,7 +43,7 @@ pub(crate) struct QueueInner {
     /// W: phases below it are known to be empty.
     pub(crate) done: AtomicU32,
     /// W: one a CPU.
-    pub(crate) arrivals: Arc<[CacheLine<Arrivals>]>,
+    pub(crate) arrivals: Arc<Vec<CacheLine<Arrivals>>>,
     /// W: which of `joints` have been used in a phase.
     pub(crate) listing: Listing,
     /// I: by CPU number.
@@ -84,13 +84,16 @@ impl QueueInner {
     }
 }
 
-/// Gives the pwqs back. Not when the last handle is dropped: a delayed item that was taken off its timer before may be
-/// on its way into the queue. It is refused, but its arrival departs at the pwq (F10 pwqs stay).
+/// Gives the pwq back. Not when the queue's last handle is dropped: a delayed item that was taken off its timer before
+/// may be on its way into the queue. It is refused, but its arrival departs at the pwq (F10 pwqs stay).
+impl Drop for Joint {
+    fn drop(&mut self) {
+        self.pool.leave(self.pwq);
+    }
+}
+
 impl Drop for QueueInner {
     fn drop(&mut self) {
-        for joint in &self.joints {
-            joint.pool.leave(joint.pwq);
-        }
         if let Some(engine) = self.engine.upgrade() {
             let name = engine.queue_names.lock().remove(&self.id);
             drop(name);

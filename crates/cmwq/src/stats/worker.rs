@@ -1,9 +1,8 @@
 //! What one worker counts about itself.
 
-use cmwq_ring::sync::{AtomicU64, Ordering};
 use std::panic::Location;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 /// A counter that one thread writes, or several write rarely. Relaxed: a number for people, ordering nothing.
 #[derive(Debug, Default)]

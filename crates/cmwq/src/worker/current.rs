@@ -8,7 +8,7 @@ use cmwq_core::id::WorkerId;
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 
-thread_local! {
+cmwq_sys::thread::thread_local! {
     static CURRENT: Cell<*const ()> = const { Cell::new(ptr::null()) };
     /// The address of the engine whose thread this is.
     static ENGINE: Cell<usize> = const { Cell::new(0) };
@@ -19,19 +19,19 @@ pub(super) struct Entered;
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        CURRENT.set(ptr::null());
+        CURRENT.with(|current| current.set(ptr::null()));
     }
 }
 
 pub(super) fn enter(runner: &Runner<'_>) -> Entered {
-    CURRENT.set(ptr::from_ref(runner).cast());
+    CURRENT.with(|current| current.set(ptr::from_ref(runner).cast()));
     Entered
 }
 
 /// Calls `body` with the worker this thread is, if it is one and runs an item.
 pub(crate) fn with_runner<T>(body: impl FnOnce(Option<&Runner<'_>>) -> T) -> T {
     // SAFETY: the pointer is set while the runner lives on this thread's stack, and cleared by `Entered`.
-    let runner = unsafe { CURRENT.get().cast::<Runner<'_>>().as_ref() };
+    let runner = unsafe { CURRENT.with(Cell::get).cast::<Runner<'_>>().as_ref() };
     body(runner.filter(|r| r.running().is_some()))
 }
 
@@ -47,13 +47,13 @@ pub(crate) fn current_item() -> Option<NonNull<Header>> {
 
 /// Whether the calling thread belongs to the engine at this address.
 pub(crate) fn on_engine_thread(engine: usize) -> bool {
-    ENGINE.get() == engine
+    ENGINE.with(Cell::get) == engine
 }
 
 /// The worker that the calling thread is.
 pub(crate) fn current_worker() -> Option<WorkerId> {
     // SAFETY: as in `with_runner`.
-    unsafe { CURRENT.get().cast::<Runner<'_>>().as_ref() }.map(|runner| runner.id)
+    unsafe { CURRENT.with(Cell::get).cast::<Runner<'_>>().as_ref() }.map(|runner| runner.id)
 }
 
 /// What the calling thread is.
@@ -63,12 +63,12 @@ pub(crate) fn who() -> crate::steps::Who {
     match current_worker() {
         Some(worker) => Who::Worker(worker),
         // A worker's thread comes to no step before it is a runner and after it has been one.
-        None if ENGINE.get() != 0 => Who::Manager,
+        None if ENGINE.with(Cell::get) != 0 => Who::Manager,
         None => Who::Other,
     }
 }
 
 /// Marks the calling thread as one of the engine's.
 pub(crate) fn set_engine_thread(engine: usize) {
-    ENGINE.set(engine);
+    ENGINE.with(|of| of.set(engine));
 }

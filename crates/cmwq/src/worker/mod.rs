@@ -3,6 +3,7 @@
 mod blocking;
 pub(crate) mod clock;
 mod current;
+mod leftovers;
 mod main_loop;
 mod runner;
 mod wait;

@@ -7,7 +7,8 @@ use crate::pool::{Filled, Hold, Linger, Pool, Pwq, WorkerCell};
 use cmwq_core::id::WorkerId;
 use cmwq_core::time::Tick;
 use cmwq_sys::affinity::current_cpu;
-use std::cell::Cell;
+use cmwq_sys::standing::Standing;
+use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::ptr::NonNull;
 
@@ -37,6 +38,10 @@ pub(crate) struct Runner<'a> {
     /// O: the CPU the last item was submitted from, and the one this worker was on when it ran.
     submit_cpu: Cell<u8>,
     cpu: Cell<u32>,
+    /// I: whether it looks after each item for what that has left behind.
+    is_checked: bool,
+    /// O: how the thread is to stand after each item, if that is looked at.
+    pub(super) standing: RefCell<Option<Standing>>,
     now: Cell<Tick>,
     looks: Cell<u8>,
 }
@@ -61,6 +66,8 @@ impl<'a> Runner<'a> {
             blocking: Cell::new(0),
             submit_cpu: Cell::new(0),
             cpu: Cell::new(u32::MAX),
+            is_checked: pool.setup.check_items,
+            standing: RefCell::new(pool.setup.check_items.then(Standing::current)),
             now: Cell::new(clock::now()),
             looks: Cell::new(0),
         }
@@ -155,6 +162,9 @@ impl<'a> Runner<'a> {
         self.at.set(Some((pwq, slot)));
         // SAFETY: this worker has claimed the item and runs it once.
         unsafe { (vtable.run)(item, self) };
+        if self.is_checked {
+            self.check();
+        }
         self.item.set(None);
     }
 

@@ -9,11 +9,12 @@ use crate::pool::{HeldBack, held_back, limit_of};
 use crate::queue::QueueInner;
 use cmwq_core::completion::{Facts, WaitGraph, Waiter, WaitsFor};
 use cmwq_ring::Lock;
+use cmwq_ring::sync::Global;
 use cmwq_sys::futex::LinuxFutex;
 use std::fmt;
 use std::panic::Location;
 use std::ptr::NonNull;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 /// Items that wait for each other in a circle, so that none of them could ever go on: the first is the one that got
 /// this as an error instead of waiting, and each waits for the next, the last for the first. (A wait for oneself has
@@ -84,7 +85,7 @@ struct Waits {
     notes: Vec<Note>,
 }
 
-static WAITS: LazyLock<Lock<Waits, LinuxFutex>> = LazyLock::new(|| Lock::new(Waits::default()));
+static WAITS: Global<Lock<Waits, LinuxFutex>> = Global::new(|| Lock::new(Waits::default()));
 
 /// While it lives the calling item counts as waiting.
 #[must_use]
@@ -94,7 +95,7 @@ pub(crate) struct Waiting {
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        let mut waits = WAITS.lock();
+        let mut waits = WAITS.get().lock();
         waits.graph.remove(self.item);
         let at = waits.notes.iter().position(|note| note.item == self.item);
         let note = at.map(|at| waits.notes.swap_remove(at));
@@ -144,7 +145,7 @@ impl Runner<'_> {
             }
         };
         let note = Note { item, slot, kept, step: self.step() };
-        let mut waits = WAITS.lock();
+        let mut waits = WAITS.get().lock();
         let Waits { graph, notes } = &mut *waits;
         graph.add(Waiter { item, queue, limit, waits_for });
         notes.push(note);
