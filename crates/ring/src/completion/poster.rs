@@ -24,8 +24,8 @@ pub struct Ring<T, B: Bell> {
 
 /// A ring's handle for one thread that posts much: it keeps free nodes, so that most posts are one read-modify-write.
 ///
-/// It keeps up to 16 of them, of a ring of more than 1024 a 64th, up to 64. Fetching them moves some cache lines between
-/// processors, nearly as many for few as for many.
+/// It keeps up to 16 of them, of a ring of more than 1024 a 64th, up to 64. To fetch them moves some cache lines
+/// between processors, nearly as many for few as for many.
 pub struct Poster<T, B: Bell> {
     ring: Ring<T, B>,
     kept: [u32; KEPT_MAX],
