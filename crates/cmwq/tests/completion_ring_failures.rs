@@ -50,6 +50,28 @@ fn a_closed_ring_gives_values_back() {
     assert_eq!(Arc::strong_count(&value), 1);
 }
 
+/// What one poster keeps: sixteen, of a large ring one in 64, and never more than 64. What is in a receiver's hands is
+/// room again 32, or as many of a large ring, at a time.
+#[test]
+fn who_keeps_room_keeps_a_small_part_of_it() {
+    for (capacity, kept, freed) in
+        [(100, 16, 32), (1024, 16, 32), (2560, 40, 40), (4096, 64, 64), (10_000, 64, 64)]
+    {
+        let (ring, mut receiver) = ring(Capacity::Bounded(capacity)).unwrap();
+        let mut poster = ring.poster();
+        poster.post_lazy(0).unwrap();
+        let others = (0..).take_while(|n| ring.post_lazy(*n).is_ok()).count();
+        assert_eq!(others, (capacity - kept) as usize, "of {capacity}");
+        for _ in 1..freed {
+            receiver.try_take().expect("there are more");
+            assert_eq!(given_back(ring.post_lazy(0), PostRefusal::Full), 0);
+        }
+        receiver.try_take().expect("there are more");
+        let again = (0..).take_while(|n| ring.post_lazy(*n).is_ok()).count();
+        assert_eq!(again, freed, "of {capacity}");
+    }
+}
+
 #[test]
 fn a_full_ring_gives_values_back_and_has_room_again() {
     let value = Arc::new(7);

@@ -41,6 +41,28 @@ pub(crate) fn most(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NAN, f64::max)
 }
 
+/// What the median of the population is not below, with a confidence of 95 %, whatever its distribution: an order
+/// statistic. Of fewer than five values, the least of them, with a confidence of `1 - 2^-n`; NaN of nothing.
+pub(crate) fn lower_bound(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    // That so few of n values, or fewer, lie below the median: binomial.
+    let (mut below, mut each, mut rank) =
+        (0.0, 0.5_f64.powi(i32::try_from(sorted.len()).unwrap_or(i32::MAX)), 0);
+    while rank < sorted.len() {
+        below += each;
+        if below > UNSURE {
+            break;
+        }
+        each *= (sorted.len() - rank) as f64 / (rank + 1) as f64;
+        rank += 1;
+    }
+    sorted.get(rank.saturating_sub(1)).copied().unwrap_or(f64::NAN)
+}
+
+/// How often a bound may be wrong.
+const UNSURE: f64 = 0.05;
+
 /// Several runs' values of one figure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Spread {

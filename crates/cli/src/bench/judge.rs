@@ -28,6 +28,8 @@ pub(crate) struct Verdict {
     pub(crate) holds: bool,
     /// Why this machine cannot reach the bound, measured in the same runs; such a figure is not counted as missed.
     pub(crate) beyond: Option<String>,
+    /// Of a missed figure: what bounds it, measured in the same runs. It is counted as missed all the same.
+    pub(crate) because: Option<String>,
 }
 
 impl Verdict {
@@ -37,7 +39,7 @@ impl Verdict {
             Bound::AtLeast(least) => found.median >= least,
             Bound::AtMost(most) => found.median <= most,
         };
-        Verdict { figure, found, bound, holds, beyond: None }
+        Verdict { figure, found, bound, holds, beyond: None, because: None }
     }
 }
 
@@ -48,7 +50,19 @@ impl Verdict {
             Bound::AtLeast(least) => found.min >= least,
             Bound::AtMost(most) => found.max <= most,
         };
-        Verdict { figure: format!("{figure} (worst run)"), found, bound, holds, beyond: None }
+        Verdict { figure: format!("{figure} (worst run)"), found, bound, holds, beyond: None, because: None }
+    }
+
+    /// Judges a figure by what its median is not below, with confidence.
+    pub(crate) fn by_lower(figure: String, found: Spread, lower: f64, least: f64) -> Verdict {
+        let figure = format!("{figure} (lower bound {lower:.3})");
+        let (bound, holds) = (Bound::AtLeast(least), lower >= least);
+        Verdict { figure, found, bound, holds, beyond: None, because: None }
+    }
+
+    /// Says what bounds a figure that does not hold.
+    pub(crate) fn because(self, why: impl FnOnce() -> Option<String>) -> Verdict {
+        if self.holds { self } else { Verdict { because: why(), ..self } }
     }
 
     /// Gives the reason why nothing could reach the bound here.
@@ -89,7 +103,7 @@ impl fmt::Display for Verdict {
         let decimals = if median < 1000.0 { 3 } else { 0 };
         write!(f, "{holds}  {}: {median:.decimals$} ({min:.decimals$} to {max:.decimals$}), ", self.figure)?;
         self.bound.fmt(f)?;
-        self.beyond.as_ref().map_or(Ok(()), |why| write!(f, "; {why}"))
+        self.beyond.iter().chain(&self.because).try_for_each(|why| write!(f, "; {why}"))
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod child;
 mod cull;
+mod distance;
 mod figures;
 mod flush;
 mod judge;

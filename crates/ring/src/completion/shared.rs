@@ -9,10 +9,13 @@ use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 use std::sync::Arc;
 
-/// How many free nodes the receiver collects before it gives them back.
-const FREED_MAX: usize = 32;
+/// How many free nodes the receiver of a small ring collects before it gives them back, and of any ring at most.
+const FREED: usize = 32;
+const FREED_MAX: usize = 64;
+/// Who keeps nodes of a large ring keeps one in so many.
+const PART: usize = 64;
 /// How many nodes in front of the one it reads the receiver asks for.
-const NODES_AHEAD: usize = 16;
+const NODES_AHEAD: usize = 32;
 /// A take of fewer values is a small one.
 const DENSE_LESS: usize = 32;
 
@@ -153,6 +156,12 @@ pub fn ring<T: Send, B: Bell>(capacity: Capacity, bell: B) -> (Ring<T, B>, Recei
 }
 
 impl<T, B: Bell> Shared<T, B> {
+    /// How many nodes of a large pool one thread may keep.
+    #[inline]
+    pub(super) fn part(&self) -> usize {
+        self.nodes.len() / PART
+    }
+
     /// Takes indices of free nodes of the pool. Never blocks.
     pub(super) fn take(&self, indices: &mut [u32]) -> usize {
         self.free.take(indices, |index| &self.links[index as usize])
@@ -269,7 +278,7 @@ impl<T, B: Bell> Shared<T, B> {
             side.given = 0;
             side.is_forced = false;
         }
-        if is_last || side.freed_count == FREED_MAX {
+        if is_last || side.freed_count == self.part().clamp(FREED, FREED_MAX) {
             self.give(&side.freed[..side.freed_count]);
             side.freed_count = 0;
         }

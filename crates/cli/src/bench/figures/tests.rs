@@ -32,3 +32,12 @@ fn a_spread_has_the_median_and_both_ends() {
     assert_eq!(median(&[4.0, 1.0, 2.0, 9.0]), 3.0);
     assert_eq!(Spread::of(&[]), None);
 }
+
+#[test]
+fn the_lower_bound_is_an_order_statistic() {
+    let bound = |count: u32| lower_bound(&(1..=count).rev().map(f64::from).collect::<Vec<_>>());
+    // From tables of the sign test, one-sided at 5 %: 5 values allow the least, 8 the second, 11 the third.
+    let expected = [(1, 1.0), (5, 1.0), (7, 1.0), (8, 2.0), (10, 2.0), (11, 3.0), (13, 4.0), (20, 6.0)];
+    assert_eq!(expected.map(|(count, _)| bound(count)), expected.map(|(_, bound)| bound));
+    assert!(lower_bound(&[]).is_nan());
+}

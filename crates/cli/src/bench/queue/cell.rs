@@ -6,11 +6,8 @@ use std::str::FromStr;
 use cmwq::{CoverPolicy, WaitPolicy, bench};
 use serde::{Deserialize, Serialize};
 
-use crate::bench::figures::{least, most};
+use crate::bench::distance::{self, Trips};
 use crate::source::Source;
-
-/// Round trips of a cache line that differ by this much are of CPUs at different distances.
-const DISTANCE_RATIO: f64 = 2.0;
 
 /// How a submission reaches a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -179,16 +176,13 @@ pub(super) struct Measured {
     pub(super) empty_pair_ns: f64,
     /// A cache line's round trip between two CPUs, in ns, right before and right after; the parent looks.
     #[serde(default)]
-    pub(super) line_round_trip_ns: Option<[f64; 2]>,
+    pub(super) line_round_trip_ns: Trips,
 }
 
 impl Measured {
-    /// Whether both ran with the CPUs equally far apart, as far as is known: hypervisors move virtual CPUs, and what
-    /// ran at another distance is no measure for this.
+    /// Whether both ran with the CPUs equally far apart, as far as is known.
     pub(super) fn is_beside(&self, other: &Measured) -> bool {
-        let known = [self, other].into_iter().filter_map(|measured| measured.line_round_trip_ns);
-        let trips: Vec<f64> = known.flatten().collect();
-        trips.is_empty() || most(&trips) < least(&trips) * DISTANCE_RATIO
+        distance::is_one([self.line_round_trip_ns, other.line_round_trip_ns])
     }
 }
 

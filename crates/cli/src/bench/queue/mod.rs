@@ -18,8 +18,9 @@ pub(crate) use args::Arguments;
 use cmwq_sys::topology::CpuSet;
 use indicatif::ProgressBar;
 
+use super::distance::Watch;
 use super::machine::{self, Machine};
-use super::{child, mailbox, report};
+use super::{child, report};
 use crate::output::{self, Failure};
 use cell::{Measured, Shape};
 use document::Document;
@@ -59,8 +60,7 @@ type Runs = Vec<Vec<Option<Measured>>>;
 fn measure_all(plan: &Plan, cpus: &CpuSet) -> (Runs, Vec<String>) {
     let bar = report::progress(plan.cells());
     let runs = vec![vec![None; plan.runs]; plan.rows.len()];
-    let line = mailbox::round_trip_ns(cpus);
-    let mut measuring = Measuring { plan, cpus, bar, runs, failed: Vec::new(), line };
+    let mut measuring = Measuring { plan, bar, runs, failed: Vec::new(), watch: Watch::new(cpus) };
     let mut again = plan.cells() / AGAIN_PART;
     for run in 0..plan.runs {
         for group in plan.order(run).chunk_by(|a, b| plan.rows[*a].group == plan.rows[*b].group) {
@@ -78,12 +78,10 @@ fn measure_all(plan: &Plan, cpus: &CpuSet) -> (Runs, Vec<String>) {
 
 struct Measuring<'a> {
     plan: &'a Plan,
-    cpus: &'a CpuSet,
     bar: ProgressBar,
     runs: Runs,
     failed: Vec<String>,
-    /// A cache line's round trip between two CPUs as it was last.
-    line: Option<f64>,
+    watch: Watch<'a>,
 }
 
 impl Measuring<'_> {
@@ -100,10 +98,9 @@ impl Measuring<'_> {
             cell.workers = cell.workers.or(self.plan.engine_workers(index, run, &self.runs));
         }
         let found = child::measure::<_, Measured>("queue-cell", &cell, limit(&cell));
-        let before = std::mem::replace(&mut self.line, mailbox::round_trip_ns(self.cpus));
+        let line_round_trip_ns = self.watch.trips();
         match found {
             Ok(measured) => {
-                let line_round_trip_ns = before.zip(self.line).map(|(before, after)| [before, after]);
                 self.runs[index][run] = Some(Measured { line_round_trip_ns, ..measured });
             }
             Err(why) => self.failed.push(format!("{cell}, run {run}: {why}")),

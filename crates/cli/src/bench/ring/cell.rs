@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::bench::distance::{self, Trips};
+
 /// What carries the messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -81,6 +83,16 @@ pub(super) struct Measured {
     pub(super) seconds: f64,
     /// Whether every thread was bound to its CPU.
     pub(super) bound: bool,
+    /// A cache line's round trip between two CPUs, in ns, right before and right after; the parent looks.
+    #[serde(default)]
+    pub(super) line_round_trip_ns: Trips,
+}
+
+impl Measured {
+    /// Whether both ran with the CPUs equally far apart, as far as is known.
+    pub(super) fn is_beside(&self, other: &Measured) -> bool {
+        distance::is_one([self.line_round_trip_ns, other.line_round_trip_ns])
+    }
 }
 
 /// The figures of a row or of one run.
@@ -95,6 +107,8 @@ pub(super) struct Figures {
     /// System calls that posters made, where they can be counted.
     pub(super) calls_per_post: Option<f64>,
     pub(super) cpu_s_per_million: f64,
+    /// What the receiver found at once, on average.
+    pub(super) messages_per_take: Option<f64>,
 }
 
 impl Figures {
@@ -112,6 +126,7 @@ impl Figures {
             wakes_per_message: of_some(|figures| figures.wakes_per_message),
             calls_per_post: of_some(|figures| figures.calls_per_post),
             cpu_s_per_million: of(|figures| figures.cpu_s_per_million),
+            messages_per_take: of_some(|figures| figures.messages_per_take),
         }
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::cell::{Cell, Figures, Measured, Mode, Shape};
 use super::counted::Counts;
-use crate::bench::figures::{Spread, least, median, most};
+use crate::bench::figures::{Spread, least, lower_bound, median, most};
 use crate::bench::judge::Verdict;
 use crate::bench::machine::Machine;
 
@@ -14,7 +14,8 @@ const SCHEMA: &str = "cmwq-bench-ring/1";
 /// The form of the document, for the help text.
 pub(super) const DOCUMENT_FORM: &str = "\
 Each row is measured in several fresh processes; the shapes at one number of producers and one need
-take turns. A figure is the median of the runs, beside the least and the most. Producers are bound
+take turns, and are measured again, a few times at most, when a virtual machine's CPUs had moved
+meanwhile. A figure is the median of the runs, beside the least and the most. Producers are bound
 round-robin to the CPUs, the receiver to the last one. All shapes have room for 16384 messages; a
 producer that finds none yields. In the mode `alone` one thread posts 64 messages, takes them, and
 again: what a post costs that nobody disturbs and nobody waits for. Beside it stand its atomic
@@ -29,12 +30,15 @@ The JSON document holds
            the median of samples), post_p99_ns, wakes_per_message and calls_per_post (system calls
            that posters make; null where they cannot be counted), cpu_s_per_million; counted
            (alone: rmw and calls of post, take and wake, or null); min and max with the same
-           figures; ring_over (the ring's messages_per_s over this row's, of runs side by side, or
-           null); and runs
+           figures; messages_per_take (what the receiver finds at once); ring_over (the ring's
+           messages_per_s over this row's, of runs side by side at the same distance of the CPUs,
+           with what the median is not below, lower, and how many were compared; or null); and
+           runs, each with the round trips of a cache line right before and after it
+           (line_round_trip_ns)
   skipped  shapes that are not to be had here, and why
   failed   cells that could not be measured
   not_counted  why there are no counts, or null
-  judged   figures, bounds and whether they hold, with --judge
+  judged   figures, bounds and whether they hold, with --judge; what bounds those that do not (because)
 
 With --rt the document is \"cmwq-bench-ring-rt/1\": machine, runs, skipped, failed and judged as above, and
   rows     rule, window_us (by how much low posters' step between taking on a wake-up and issuing it
@@ -95,9 +99,27 @@ pub(super) struct Row {
     pub(super) counted: Option<Counts>,
     pub(super) min: Figures,
     pub(super) max: Figures,
-    pub(super) ring_over: Option<Spread>,
+    pub(super) ring_over: Option<Ratio>,
     /// In order; `null` where a run failed.
     pub(super) runs: Vec<Option<Measured>>,
+}
+
+/// The ring's throughput over another's, of runs with the CPUs equally far apart.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Ratio {
+    #[serde(flatten)]
+    pub(super) spread: Spread,
+    /// What the median is not below.
+    pub(super) lower: f64,
+    /// How many runs could be compared.
+    pub(super) compared: usize,
+}
+
+impl Ratio {
+    fn of(ratios: &[f64]) -> Option<Ratio> {
+        let spread = Spread::of(ratios)?;
+        Some(Ratio { spread, lower: lower_bound(ratios), compared: ratios.len() })
+    }
 }
 
 /// The rows of a group, of the runs of each of its cells.
@@ -113,8 +135,9 @@ impl Row {
             return None;
         }
         let pairs = ring.iter().zip(runs).filter_map(|(ring, own)| Some((ring.as_ref()?, own.as_ref()?)));
+        let beside = pairs.filter(|(ring, own)| ring.is_beside(own));
         let rate = |measured: &Measured| measured.figures.messages_per_s;
-        let ratios: Vec<f64> = pairs.map(|(ring, own)| rate(ring) / rate(own).max(1e-9)).collect();
+        let ratios: Vec<f64> = beside.map(|(ring, own)| rate(ring) / rate(own).max(1e-9)).collect();
         let is_compared = cell.shape != Shape::Ring && cell.mode == Mode::Stream;
         Some(Row {
             shape: cell.shape,
@@ -125,7 +148,7 @@ impl Row {
             counted: None,
             min: Figures::fold(&all, least),
             max: Figures::fold(&all, most),
-            ring_over: Spread::of(&ratios).filter(|_| is_compared),
+            ring_over: Ratio::of(&ratios).filter(|_| is_compared),
             runs: runs.to_vec(),
         })
     }

@@ -72,12 +72,13 @@ fn alone<S: System>(cell: &Cell, system: &S) -> Result<Measured, String> {
     let figures = Figures {
         messages_per_s: count / seconds.max(1e-9),
         post_ns: posting / count,
+        messages_per_take: None,
         post_p99_ns: None,
         wakes_per_message: per(system.wakes()),
         calls_per_post: per(system.calls()),
         cpu_s_per_million: cpu.as_secs_f64() * 1e6 / count,
     };
-    Ok(Measured { figures, messages: posted, seconds, bound: false })
+    Ok(Measured { figures, messages: posted, seconds, bound: false, line_round_trip_ns: None })
 }
 
 /// What a producer brings back.
@@ -92,6 +93,8 @@ struct Back {
 struct Received {
     count: u64,
     sum: u64,
+    /// Takes that found something.
+    takes: u64,
     bound: bool,
 }
 
@@ -142,31 +145,32 @@ fn stream<S: System>(cell: &Cell, system: &S) -> Result<Measured, String> {
             return Err(format!("{posted} messages were posted, {} received, or others", received.count));
         }
         let bound = received.bound && back.iter().all(|back| back.bound);
-        Ok(summary(system, back, posted, (end - begin, cpu), &calibration, bound))
+        Ok(summary(system, back, &received, (end - begin, cpu), &calibration, bound))
     })
 }
 
 fn summary<S: System>(
     system: &S,
     back: Vec<Back>,
-    posted: u64,
+    received: &Received,
     (time, cpu): (Duration, Duration),
     calibration: &Calibration,
     bound: bool,
 ) -> Measured {
     let mut samples: Vec<u32> = back.into_iter().flat_map(|back| back.samples).collect();
     let [p50, p99] = figures::percentiles(&mut samples, [50, 99]).map(|units| calibration.ns(units.into()));
-    let (seconds, count) = (time.as_secs_f64(), posted.max(1) as f64);
+    let (seconds, count) = (time.as_secs_f64(), received.count.max(1) as f64);
     let per = |value: Option<u64>| value.map(|value| value as f64 / count);
     let figures = Figures {
         messages_per_s: count / seconds.max(1e-9),
         post_ns: p50,
+        messages_per_take: Some(count / received.takes.max(1) as f64),
         post_p99_ns: Some(p99),
         wakes_per_message: per(system.wakes()),
         calls_per_post: per(system.calls()),
         cpu_s_per_million: cpu.as_secs_f64() * 1e6 / count,
     };
-    Measured { figures, messages: posted, seconds, bound }
+    Measured { figures, messages: received.count, seconds, bound, line_round_trip_ns: None }
 }
 
 fn bind(cpus: &CpuSet, index: usize) -> bool {
@@ -181,7 +185,8 @@ fn receive<S: System>(
     (is_there, go): (&mpsc::Sender<Result<(), String>>, &mpsc::Receiver<()>),
     total: &AtomicU64,
 ) -> Received {
-    let mut received = Received { count: 0, sum: 0, bound: bind(cpus, cpus.len().saturating_sub(1)) };
+    let mut received =
+        Received { count: 0, sum: 0, takes: 0, bound: bind(cpus, cpus.len().saturating_sub(1)) };
     let mut receiver = match system.receiver() {
         Ok(receiver) => receiver,
         Err(why) => {
@@ -195,12 +200,14 @@ fn receive<S: System>(
     }
     while received.count < total.load(Ordering::Acquire) {
         receiver.wait(cell.need);
+        let before = received.count;
         receiver.drain(|message| {
             if message != END {
                 received.count += 1;
                 received.sum = received.sum.wrapping_add(message);
             }
         });
+        received.takes += u64::from(received.count > before);
     }
     received
 }

@@ -16,9 +16,12 @@ use std::time::Duration;
 pub(crate) use args::Arguments;
 pub(crate) use rt::answer as answer_rt;
 
-use super::child;
-use super::machine::Machine;
-use super::report;
+use cmwq_sys::topology::CpuSet;
+use indicatif::ProgressBar;
+
+use super::distance::{self, Watch};
+use super::machine::{self, Machine};
+use super::{child, report};
 use crate::output::{self, Failure};
 use crate::source::Source;
 use cell::{Cell, Measured, Mode, Shape};
@@ -27,6 +30,8 @@ use plan::Plan;
 
 /// A fresh process gets this much time beyond what its messages may take at worst.
 const LIMIT: Duration = Duration::from_secs(20);
+/// So often a run of a group is looked through for cells to be measured again, because the CPUs had moved meanwhile.
+const AGAIN_MOST: usize = 3;
 /// At worst a message takes this long.
 const MESSAGE_LIMIT: Duration = Duration::from_micros(50);
 
@@ -43,7 +48,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
     }
     let plan = Plan::new(arguments);
-    let outcome = measure_all(&plan);
+    let outcome = measure_all(&plan, &machine::cpus_here(&topology));
     machine.look_again(&topology);
     let verdicts = if arguments.judge { judge::judge(&outcome.rows) } else { Vec::new() };
     let document = Document::new(machine, outcome, plan.runs, &verdicts);
@@ -62,31 +67,32 @@ pub(crate) fn answer_counted(cell: &str) -> Result<(), Failure> {
     counted::answer(&serde_json::from_str(cell).map_err(Failure::input)?)
 }
 
-fn measure_all(plan: &Plan) -> Outcome {
+fn measure_all(plan: &Plan, cpus: &CpuSet) -> Outcome {
     let time_ms = plan.groups.iter().flatten().next().and_then(|cell| cell.time_ms);
-    let mut outcome =
+    let outcome =
         Outcome { rows: Vec::new(), skipped: Vec::new(), failed: Vec::new(), not_counted: None, time_ms };
-    let bar = report::progress(plan.cells());
+    let mut measuring = Measuring { watch: Watch::new(cpus), outcome, bar: report::progress(plan.cells()) };
     for group in &plan.groups {
         let mut runs: Vec<Vec<Option<Measured>>> = vec![vec![None; plan.runs]; group.len()];
         for run in 0..plan.runs {
             for index in Plan::order(group, run) {
-                let cell = &group[index];
-                bar.set_message(cell.to_string());
-                match child::measure("ring-cell", cell, limit(cell)) {
-                    Ok(measured) => runs[index][run] = Some(measured),
-                    Err(why) if cell.shape == Shape::MsgRing && why.starts_with(systems::NO_URING) => {
-                        let skipped = format!("{}: {why}", cell.shape.name());
-                        outcome.skipped.retain(|other| *other != skipped);
-                        outcome.skipped.push(skipped);
-                    }
-                    Err(why) => outcome.failed.push(format!("{cell}, run {run}: {why}")),
-                }
-                bar.inc(1);
+                measuring.cell(&group[index], run, &mut runs[index][run]);
+            }
+            for _ in 0..AGAIN_MOST {
+                // What ran with the CPUs as far apart as they are now may stay.
+                let now = measuring.watch.now();
+                let is_odd = |index: &usize| {
+                    let trips = runs[*index][run].as_ref().and_then(|measured| measured.line_round_trip_ns);
+                    group[*index].mode == Mode::Stream && !distance::is_one([trips, now])
+                };
+                let odd: Vec<usize> = Plan::order(group, run).filter(is_odd).collect();
+                measuring.bar.inc_length(odd.len() as u64);
+                odd.iter().for_each(|&index| measuring.cell(&group[index], run, &mut runs[index][run]));
             }
         }
-        outcome.rows.extend(document::rows(group, &runs));
+        measuring.outcome.rows.extend(document::rows(group, &runs));
     }
+    let Measuring { mut outcome, bar, .. } = measuring;
     for row in outcome.rows.iter_mut().filter(|row| row.mode == Mode::Alone) {
         match counted::Counts::of(row.shape) {
             Ok(counts) => row.counted = Some(counts),
@@ -95,6 +101,31 @@ fn measure_all(plan: &Plan) -> Outcome {
     }
     bar.finish_and_clear();
     outcome
+}
+
+struct Measuring<'a> {
+    watch: Watch<'a>,
+    outcome: Outcome,
+    bar: ProgressBar,
+}
+
+impl Measuring<'_> {
+    /// Measures a cell; what is there stays if that fails.
+    fn cell(&mut self, cell: &Cell, run: usize, found: &mut Option<Measured>) {
+        self.bar.set_message(cell.to_string());
+        let measured = child::measure::<_, Measured>("ring-cell", cell, limit(cell));
+        let line_round_trip_ns = self.watch.trips();
+        match measured {
+            Ok(measured) => *found = Some(Measured { line_round_trip_ns, ..measured }),
+            Err(why) if cell.shape == Shape::MsgRing && why.starts_with(systems::NO_URING) => {
+                let skipped = format!("{}: {why}", cell.shape.name());
+                self.outcome.skipped.retain(|other| *other != skipped);
+                self.outcome.skipped.push(skipped);
+            }
+            Err(why) => self.outcome.failed.push(format!("{cell}, run {run}: {why}")),
+        }
+        self.bar.inc(1);
+    }
 }
 
 fn limit(cell: &Cell) -> Duration {

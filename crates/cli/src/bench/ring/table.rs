@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use super::cell::{Mode, Shape};
 use super::counted::Counts;
-use super::document::{Document, Row};
+use super::document::{Document, Ratio, Row};
 
-const COLUMNS: [&str; 9] = [
+const COLUMNS: [&str; 10] = [
     "shape",
     "messages/s",
     "min..max",
@@ -14,8 +14,9 @@ const COLUMNS: [&str; 9] = [
     "p99",
     "wakes/message",
     "calls/post",
+    "a take",
     "CPU s/M",
-    "ring is faster: median (min..max)",
+    "ring is faster: median (min..max), runs",
 ];
 /// Of one thread alone, with what is counted.
 const ALONE_COLUMNS: [&str; 10] = [
@@ -79,7 +80,7 @@ fn alone_line(row: &Row) -> [String; 10] {
     ]
 }
 
-fn line(row: &Row) -> [String; 9] {
+fn line(row: &Row) -> [String; 10] {
     let figures = &row.figures;
     let ratio = row.ring_over.filter(|_| row.shape != Shape::Ring);
     [
@@ -90,8 +91,11 @@ fn line(row: &Row) -> [String; 9] {
         some(figures.post_p99_ns, 0),
         some(figures.wakes_per_message, 4),
         some(figures.calls_per_post, 4),
+        some(figures.messages_per_take, 0),
         format!("{:.3}", figures.cpu_s_per_million),
-        ratio.map_or(String::new(), |r| format!("{:.2} ({:.2}..{:.2})", r.median, r.min, r.max)),
+        ratio.map_or(String::new(), |Ratio { spread, compared, .. }| {
+            format!("{:.2} ({:.2}..{:.2}), {compared}", spread.median, spread.min, spread.max)
+        }),
     ]
 }
 
