@@ -474,3 +474,65 @@ fn nothing_is_lost_while_threads_stop_at_random_and_workers_come_and_go() {
         assert_eq!(engine.stats().panics, 0);
     }
 }
+
+/// The item holds the only worker while it builds.
+#[test]
+fn a_queue_is_built_inside_an_item_of_its_own_pool() {
+    let _watchdog = watchdog("a_queue_is_built_inside_an_item_of_its_own_pool");
+    let engine = Engine::builder().workers_max(1).build().unwrap();
+    let build = |engine: &Engine, name: &str| engine.queue(name).scope(Scope::System).real_time(LOW).build();
+    let outer = build(&engine, "outer").unwrap();
+    let within = engine.clone();
+    let inner = outer.spawn(move || build(&within, "inner").unwrap()).join().unwrap();
+    assert_eq!(inner.real_time(), outer.real_time());
+    assert_eq!(inner.spawn(|| 7).join().unwrap(), 7);
+}
+
+/// In a process of its own, whose threads are refused: the first to build is about to find out, and the second finds a
+/// worker in the making.
+#[test]
+fn who_builds_while_another_makes_the_first_thread_is_refused_with_it() {
+    let _watchdog = watchdog("who_builds_while_another_makes_the_first_thread_is_refused_with_it");
+    if !is_alone() {
+        let output = run_alone("who_builds_while_another_makes_the_first_thread_is_refused_with_it");
+        assert!(output.status.success(), "{output:?}");
+        return;
+    }
+    cmwq::bench::refuse_creation(true);
+    let stops = Stops::default();
+    let engine = Engine::builder().on_step(stops.hook()).create_cooldown(HANG * 10).build().unwrap();
+    let making = stops.stop_next(|at| at.step == Step::Making);
+    let build = |name: &'static str| {
+        let engine = engine.clone();
+        std::thread::spawn(move || {
+            let error = engine.queue(name).scope(Scope::System).real_time(LOW).build().unwrap_err();
+            assert_eq!(error.kind(), cmwq::BuildErrorKind::Thread, "{error}");
+        })
+    };
+    let first = build("first");
+    assert!(making.wait(HANG / 2));
+    let second = build("second");
+    std::thread::sleep(QUIET);
+    making.let_go();
+    first.join().unwrap();
+    second.join().unwrap();
+}
+
+/// The engine's threads begin with the policy of the thread that makes the engine, so that its manager is above the
+/// workers, and on their CPU: it must not keep that busy while it waits for them.
+#[test]
+fn a_manager_thread_above_the_workers_leaves_them_the_cpu() {
+    let _watchdog = watchdog("a_manager_thread_above_the_workers_leaves_them_the_cpu");
+    if !may_be_in_real_time() {
+        return skip("a manager above the workers: no SCHED_FIFO");
+    }
+    let maker = std::thread::spawn(|| {
+        assert!(set_policy(libc::SCHED_FIFO, 50));
+        for _ in 0..rounds(20).min(100) {
+            let engine = Engine::new().unwrap();
+            let queue = engine.queue("below").scope(Scope::Cpu).strict(true).real_time(LOW).build().unwrap();
+            assert_eq!(queue.spawn(|| 7).join().unwrap(), 7);
+        }
+    });
+    maker.join().unwrap();
+}

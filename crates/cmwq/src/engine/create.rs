@@ -8,6 +8,10 @@ use cmwq_core::id::{Sleeper, WorkerId};
 use cmwq_core::pool::{Event, Verdict};
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How often it is looked whether a first worker has started.
+const STARTING_INTERVAL: Duration = Duration::from_micros(200);
 
 impl Pool {
     /// Makes the thread of a worker. Blocks for the time of the system calls. `false`: it could not be made; the
@@ -36,14 +40,23 @@ impl Pool {
         made
     }
 
-    /// Makes the first worker of a pool that has none, although nothing is queued. Blocks for the time of the system
-    /// calls. `false`: none could be made a moment ago, and it is too early to try again.
+    /// Makes the first worker of a pool that has none, although nothing is queued; waits for one that another thread is
+    /// making. Blocks for the time of the system calls. `false`: none could be made a moment ago, and it is too early
+    /// to try again.
     pub(crate) fn make_first(&self) -> io::Result<bool> {
-        let mut hold = self.hold(worker::clock::now());
-        if hold.core().nr_workers() > 0 {
+        let mut hold = loop {
+            let hold = self.hold(worker::clock::now());
+            let (all, starting) = (hold.core().nr_workers(), hold.core().nr_starting());
+            if all == 0 {
+                break hold;
+            }
             hold.release();
-            return Ok(true);
-        }
+            if all > starting {
+                return Ok(true);
+            }
+            // Its thread may yet be refused.
+            cmwq_sys::thread::sleep(STARTING_INTERVAL);
+        };
         hold.step(Event::ManagerLook { inbox: true });
         let verdict = hold.verdict();
         hold.release();

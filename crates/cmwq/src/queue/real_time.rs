@@ -32,7 +32,8 @@ impl Queue {
         told.min_by_key(|real_time| real_time.refused.is_none()).cloned()
     }
 
-    /// Makes the first two workers of each pool. Blocks until the first has run an item.
+    /// Makes the first two workers of each new pool, and the first of one that has none left. Blocks until that of a
+    /// new pool has run an item.
     pub(super) fn begin_real_time(&self) -> Result<(), BuildError> {
         for at in 0..self.inner().joints.len() {
             self.begin_joint(at)?;
@@ -47,8 +48,13 @@ impl Queue {
             let name = self.name();
             BuildError::thread(format!("queue {name:?}: a real-time thread cannot be created: {why}"))
         };
+        let is_new = pool.real_time().is_none();
         if !pool.make_first().map_err(|error| failed(&error))? {
             return Err(failed(&"that failed a moment ago; try again after the engine's cool-down"));
+        }
+        if !is_new {
+            // What its threads get is known, and all of them may be inside items that wait for this one.
+            return Ok(());
         }
         let slot = inner.slots.iter().find(|slot| slot.usable && slot.joint as usize == at);
         let slot = slot.expect("every pod has a CPU");

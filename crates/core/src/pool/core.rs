@@ -391,7 +391,8 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     pub(super) fn somebody_comes(&self) -> bool {
         let prompt = !self.config.real_time && !self.manage.manager_thread_waits;
         let manager = self.manage.manager_thread_comes && (prompt || self.idle.is_empty());
-        let (making, starting) = match self.config.real_time {
+        // B7 no waiting for the making: that is for idle workers. Where none is, who is being made comes.
+        let (making, starting) = match self.config.real_time && !self.idle.is_empty() {
             true => (u32::from(self.manage.manager.is_some()), 0),
             false => (0, self.nr_starting),
         };
@@ -532,6 +533,11 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
     /// Workers with a thread, without those told to end.
     pub fn nr_workers(&self) -> u32 {
         self.nr_workers
+    }
+
+    /// Those of them whose thread is being made or has still to start.
+    pub fn nr_starting(&self) -> u32 {
+        self.nr_starting
     }
 
     /// Workers that run or look for items.

@@ -227,6 +227,24 @@ fn in_a_real_time_pool_an_idle_worker_stands_by_although_another_is_in_the_makin
     }
 }
 
+/// It would call itself until the new thread has had a CPU: for ever, if that is the CPU on which it does so.
+#[test]
+fn a_manager_thread_that_has_made_a_worker_does_not_call_itself() {
+    for real_time in [false, true] {
+        let mut driver = Driver::new(PoolConfig { real_time, ..eager() }, 100);
+        driver.submit_new(1);
+        assert_eq!(driver.manager_look(), Verdict::Create(WorkerId(0)));
+        driver.make_thread(WorkerId(0));
+        driver.report_created(WorkerId(0));
+        driver.submit_new(1);
+        driver.woken.clear();
+        let _ = driver.manager_look();
+        assert_eq!(driver.woken, [], "real time: {real_time}");
+        driver.start_thread(WorkerId(0));
+        assert_eq!(driver.look(WorkerId(0)), Verdict::Create(WorkerId(1)));
+    }
+}
+
 #[test]
 fn in_a_real_time_pool_nobody_spins_or_lingers() {
     for real_time in [false, true] {
