@@ -44,11 +44,12 @@ pub mod bench;
 
 pub use cmwq_core::pool::{ClaimPolicy, CoverPolicy};
 pub use cmwq_core::work::Enable;
+pub use cmwq_sys::policy::SchedPolicy;
 pub use cmwq_sys::standing::Leftover;
 pub use cmwq_sys::topology::{Scope, Topology};
 pub use engine::{BuildError, BuildErrorKind, Engine, EngineBuilder, EngineEvent};
 pub use item::{Cancelled, FlushError, JoinError, JoinHandle, Work};
-pub use pool::WakeVia;
+pub use pool::{RealTime, WakeVia};
 pub use queue::{
     Flushed, LimitError, Queue, QueueBuilder, Refusal, Refused, Scope as ItemScope, ScopedJoinHandle,
     StillRunning, Submit, WaitError,

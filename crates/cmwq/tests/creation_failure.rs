@@ -189,3 +189,26 @@ fn a_limit_of_the_system_is_survived() {
     assert!(!handle.is_finished());
     std::process::exit(0);
 }
+
+#[test]
+fn a_real_time_queue_whose_threads_cannot_be_made_is_not_built() {
+    let _watchdog = watchdog("a_real_time_queue_whose_threads_cannot_be_made_is_not_built");
+    let _alone = alone();
+    let failures = Arc::default();
+    let engine = engine(&failures, WakeVia::Futex);
+    let builder = || engine.queue("rt").scope(Scope::System).real_time(cmwq::SchedPolicy::Fifo(1));
+    let refusing = Refusing::begin();
+    let refused = builder().build().unwrap_err();
+    assert_eq!(refused.kind(), cmwq::BuildErrorKind::Thread);
+    assert!(refused.to_string().contains("\"rt\""), "{refused}");
+    // Its own cool-down holds for the next one.
+    let early = builder().build().unwrap_err();
+    assert_eq!(early.kind(), cmwq::BuildErrorKind::Thread);
+    drop(refusing);
+    let mut built = None;
+    until("it can be built", || {
+        built = builder().build().ok();
+        built.is_some()
+    });
+    assert_eq!(built.unwrap().spawn(|| 6 * 7).join().unwrap(), 42);
+}

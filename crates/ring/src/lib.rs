@@ -69,4 +69,12 @@ pub trait Futex {
     fn wake_one(word: &AtomicU32);
     /// Wakes all sleepers. Never blocks.
     fn wake_all(word: &AtomicU32);
+    /// What a lock that inherits priority holds while the calling thread has it: not 0, and no other thread's.
+    fn thread_number() -> u32;
+    /// Waits until `word` holds [`Futex::thread_number`]; meanwhile its holder runs with the caller's priority, if that
+    /// is higher. What earlier holders wrote is seen. Blocks. `false`: the system cannot; the caller tries again.
+    fn lock_inheriting(word: &AtomicU32) -> bool;
+    /// Gives `word`, which the calling thread holds, to whoever waits with the highest priority, or sets it to 0. Never
+    /// blocks. `false`: the system cannot, and nobody waits by it.
+    fn unlock_inheriting(word: &AtomicU32) -> bool;
 }

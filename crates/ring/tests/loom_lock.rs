@@ -17,7 +17,11 @@ fn add(count: &Count) {
 
 /// Each of these threads, and the one that checks, takes the lock so often.
 fn holders(counts: &[u32], own: u32) {
-    let count = Arc::new(Count::new(UnsafeCell::new(0)));
+    holders_of(Count::new(UnsafeCell::new(0)), counts, own);
+}
+
+fn holders_of(count: Count, counts: &[u32], own: u32) {
+    let count = Arc::new(count);
     let spawned = counts.iter().map(|&times| {
         let count = count.clone();
         thread::spawn(move || (0..times).for_each(|_| add(&count)))
@@ -41,6 +45,16 @@ fn two_exclude_each_other() {
 fn three_exclude_each_other() {
     check(|| holders(&[1, 1], 1));
     check_less(1, || holders(&[2, 1], 1));
+}
+
+#[test]
+fn two_exclude_each_other_with_lent_priority() {
+    check(|| holders_of(Count::inheriting(UnsafeCell::new(0)), &[2], 2));
+}
+
+#[test]
+fn three_exclude_each_other_with_lent_priority() {
+    check(|| holders_of(Count::inheriting(UnsafeCell::new(0)), &[1, 1], 1));
 }
 
 const fn site(function: &'static str, operation: &'static str, effect: &'static str) -> Broken {
@@ -77,6 +91,24 @@ const MUTANTS: &[Mutant] = &[
         broken: site("try_acquire", "compare_exchange", "store"),
         what: "the lock is taken without a look",
         test: "two_exclude_each_other",
+    },
+    Mutant {
+        id: "lock-lent-unlock-by-store",
+        broken: site("unlock_inheriting", "compare_exchange", "store"),
+        what: "the unlock of a lock that inherits does not look for those who wait",
+        test: "two_exclude_each_other_with_lent_priority",
+    },
+    Mutant {
+        id: "lock-lent-unlock-relaxed",
+        broken: site("unlock_inheriting", "compare_exchange", "relaxed"),
+        what: "the unlock of a lock that inherits does not publish",
+        test: "two_exclude_each_other_with_lent_priority",
+    },
+    Mutant {
+        id: "lock-lent-try-relaxed",
+        broken: site("try_acquire", "compare_exchange", "relaxed"),
+        what: "the fast path of a lock that inherits does not acquire",
+        test: "two_exclude_each_other_with_lent_priority",
     },
 ];
 

@@ -3,6 +3,7 @@
 use cmwq_ring::Futex;
 use cmwq_ring::sync::AtomicU32;
 use core::time::Duration;
+use rustix::io::Errno;
 use rustix::thread::futex;
 
 /// Process-private Linux futexes.
@@ -25,6 +26,25 @@ impl Futex for LinuxFutex {
 
     fn wake_all(word: &AtomicU32) {
         let _ = futex::wake(word, futex::Flags::PRIVATE, i32::MAX as u32);
+    }
+
+    fn thread_number() -> u32 {
+        crate::thread::number()
+    }
+
+    fn lock_inheriting(word: &AtomicU32) -> bool {
+        loop {
+            match futex::lock_pi(word, futex::Flags::PRIVATE, None) {
+                Ok(()) => return true,
+                // The holder's thread is about to end, or a signal came.
+                Err(Errno::AGAIN | Errno::INTR) => {}
+                Err(_) => return false,
+            }
+        }
+    }
+
+    fn unlock_inheriting(word: &AtomicU32) -> bool {
+        futex::unlock_pi(word, futex::Flags::PRIVATE).is_ok()
     }
 }
 

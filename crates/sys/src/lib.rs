@@ -16,6 +16,7 @@ pub mod eventfd;
 pub mod futex;
 #[cfg(cmwq_shuttle)]
 pub mod model;
+pub mod policy;
 mod rseq;
 pub mod standing;
 #[cfg(not(cmwq_shuttle))]

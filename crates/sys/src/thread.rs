@@ -1,5 +1,6 @@
 //! Creating the engine's threads.
 
+use std::cell::Cell;
 use std::io;
 use std::mem::MaybeUninit;
 use std::thread::Builder;
@@ -49,19 +50,16 @@ pub fn sleep_exactly() {
     }
 }
 
-/// Puts the calling thread under SCHED_FIFO with this priority, or back under the normal policy with 0. Threads that it
-/// creates inherit the policy. Never blocks.
-///
-/// # Errors
-/// The system's: mostly that it is not permitted.
-pub fn set_fifo(priority: u8) -> io::Result<()> {
-    let policy = if priority == 0 { libc::SCHED_OTHER } else { libc::SCHED_FIFO };
-    // SAFETY: a structure of integers, for which zeros are valid.
-    let mut parameter: libc::sched_param = unsafe { std::mem::zeroed() };
-    parameter.sched_priority = priority.into();
-    // SAFETY: the parameter is valid for the call; 0 is the calling thread.
-    match unsafe { libc::sched_setscheduler(0, policy, &parameter) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
+/// The number by which the system knows the calling thread; the first call of a thread is a system call. In a child
+/// of a fork it is that of the thread in the parent that forked.
+pub fn number() -> u32 {
+    thread_local! {
+        static NUMBER: Cell<u32> = const { Cell::new(0) };
     }
+    let mut number = NUMBER.get();
+    if number == 0 {
+        number = rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned();
+        NUMBER.set(number);
+    }
+    number
 }

@@ -77,8 +77,8 @@ pub(super) struct Shipped {
     submitters: [Submitter; SUBMITTERS_MAX],
     manager: Thread,
     culler: Row,
-    /// Who was left to stand by when the lock was released last, for submissions to see.
-    standing: Option<Sleeper>,
+    /// Whose stand-by mark was left last, for submissions to see.
+    standing: Sleeper,
     /// The clock: moves when a failed creation may be tried again.
     now: u8,
 }
@@ -88,7 +88,7 @@ impl Shipped {
         let mut actions = Actions::default();
         self.core.step(Tick(u64::from(self.now)), event, &mut self.memory, &mut actions);
         if let Some(sleeper) = actions.stand_by {
-            self.standing = Some(sleeper);
+            self.standing = sleeper;
             let set = self.inbox.stand_by(sleeper).apply(&mut self.inbox);
             assert!(set, "each hold takes the inbox before the core may ask for a stand-by mark");
         }
@@ -110,8 +110,6 @@ impl Shipped {
 
     fn take_inbox(&mut self, reached: &Reached) {
         let taken = self.inbox.take().apply(&mut self.inbox);
-        // As of the end of the hold, unless another mark is left by then.
-        self.standing = None;
         let _ = self.event(Event::Taken);
         let mut items = Vec::new();
         let mut at = if let Taken::List(newest) = taken { Some(newest) } else { None };
@@ -274,8 +272,12 @@ impl Shipped {
             let pushed = self.inbox.push(item, PwqId(0)).apply(&mut self.inbox);
             self.memory.set_next(item, pushed.below);
             // In real time it does not rely on whoever owes the wake-up: the wake word tells it that the sleeper is up.
-            let standing = self.standing.filter(|_| rules.keeps(RealTimeRule::Help));
-            let sleeper = relied_on(pushed.wake, standing.filter(|&s| self.is_asleep(s)));
+            let sleeper = match rules.keeps(RealTimeRule::Help) {
+                true => {
+                    Some(relied_on(pushed.wake, self.standing)).filter(|&sleeper| self.is_asleep(sleeper))
+                }
+                false => pushed.wake,
+            };
             sleeper.into_iter().for_each(|sleeper| self.submitters[index].owes.push(owed(sleeper)));
         }
         if self.submitters[index].owes.is_empty() {
@@ -382,7 +384,7 @@ impl World for Shipped {
             submitters: Default::default(),
             manager: Thread { at: At::Asleep, owes: Row::default() },
             culler: Row::default(),
-            standing: Some(Sleeper::Manager),
+            standing: Sleeper::Manager,
             now: 0,
         };
         for at in 0..setup.workers {
@@ -463,8 +465,8 @@ impl World for Shipped {
 
     fn held_back(&self, setup: &Setup) -> Option<&'static str> {
         let waits = self.waiting().any(|item| self.ledger.has_returned(item));
-        // A manager that waits for its clock does not come.
-        let someone = self.comes() > 0 || self.manager.at == At::Woken;
+        // The manager does not count as coming: it is an ordinary thread, whatever the pool's policy.
+        let someone = self.comes() > 0;
         let runs = self.core.nr_running() > 0;
         let sleeps = self.sleepers().any(|w| !self.is_dying(w)) && !(setup.managed && runs);
         (waits && !someone && sleeps).then_some(

@@ -244,7 +244,7 @@ pub struct BuildError {
 pub enum BuildErrorKind {
     /// The machine could not be read.
     Topology,
-    /// The manager thread, or what it sleeps on, could not be created.
+    /// The manager thread, or what it sleeps on, could not be created; or the first threads of a real-time queue.
     Thread,
     /// A setting is out of its range.
     Setting,
@@ -256,6 +256,10 @@ pub enum BuildErrorKind {
 impl BuildError {
     pub(crate) fn setting(what: String) -> Self {
         BuildError { kind: BuildErrorKind::Setting, what }
+    }
+
+    pub(crate) fn thread(what: String) -> Self {
+        BuildError { kind: BuildErrorKind::Thread, what }
     }
 
     pub(crate) fn memory(queue: &str, refused: &NoMemory) -> Self {

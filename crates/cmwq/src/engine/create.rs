@@ -5,6 +5,7 @@ use crate::pool::Pool;
 use crate::steps::Step;
 use crate::worker;
 use cmwq_core::id::{Sleeper, WorkerId};
+use cmwq_core::pool::{Event, Verdict};
 use std::io;
 use std::sync::Arc;
 
@@ -13,23 +14,45 @@ impl Pool {
     /// caller
     /// reports that to the core, and nothing is lost.
     pub(crate) fn create_worker(&self, worker: WorkerId) -> bool {
-        let Some(engine) = self.engine.upgrade() else { return false };
+        self.create_or_say_why(worker).is_ok()
+    }
+
+    fn create_or_say_why(&self, worker: WorkerId) -> io::Result<()> {
+        let Some(engine) = self.engine.upgrade() else { return Err(io::ErrorKind::NotFound.into()) };
         self.at(Step::Making, Some(Sleeper::Worker(worker)));
         let made = self.try_create(&engine, worker);
         self.at(Step::Made, Some(Sleeper::Worker(worker)));
-        match made {
+        match &made {
             Ok(()) => {
                 self.created.add(1);
                 engine.tell(&EngineEvent::WorkerCreated { pool: self.setup.name.clone() });
-                true
             }
             Err(error) => {
                 self.create_failures.add(1);
                 let error = error.to_string();
                 engine.tell(&EngineEvent::WorkerCreationFailed { pool: self.setup.name.clone(), error });
-                false
             }
         }
+        made
+    }
+
+    /// Makes the first worker of a pool that has none, although nothing is queued. Blocks for the time of the system
+    /// calls. `false`: none could be made a moment ago, and it is too early to try again.
+    pub(crate) fn make_first(&self) -> io::Result<bool> {
+        let mut hold = self.hold(worker::clock::now());
+        if hold.core().nr_workers() > 0 {
+            hold.release();
+            return Ok(true);
+        }
+        hold.step(Event::ManagerLook { inbox: true });
+        let verdict = hold.verdict();
+        hold.release();
+        let Verdict::Create(worker) = verdict else { return Ok(false) };
+        let made = self.create_or_say_why(worker);
+        let mut hold = self.hold(worker::clock::now());
+        hold.step(if made.is_ok() { Event::Created(worker) } else { Event::CreateFailed(worker) });
+        hold.release();
+        made.map(|()| true)
     }
 
     fn try_create(&self, engine: &Arc<Shared>, worker: WorkerId) -> io::Result<()> {
@@ -46,6 +69,7 @@ impl Pool {
                 // A CPU may have gone since the machine was read; then the worker runs where the system puts it.
                 let _ = cmwq_sys::affinity::set_current(&pool.setup.affinity);
             }
+            pool.enter_real_time();
             worker::run(&pool, worker);
             drop(pool);
             engine_of_thread.reap_threads();

@@ -19,6 +19,15 @@ pub enum EngineEvent {
         /// The system's reason.
         error: String,
     },
+    /// The system refused the policy of a real-time queue to one of its threads, which runs as an ordinary one.
+    RealTimeRefused {
+        /// The pool's name.
+        pool: String,
+        /// The policy that was asked for.
+        asked: crate::SchedPolicy,
+        /// The system's reason.
+        error: String,
+    },
     /// Workers have been idle for too long and were told to end.
     WorkersCulled {
         /// The pool's name.

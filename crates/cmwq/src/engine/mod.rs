@@ -23,6 +23,7 @@ use crate::worker::{WaitPolicy, clock};
 use cmwq_core::pool::PoolConfig;
 use cmwq_ring::Lock;
 use cmwq_sys::futex::LinuxFutex;
+use cmwq_sys::policy::SchedPolicy;
 use cmwq_sys::thread::JoinHandle;
 use cmwq_sys::topology::{CpuSet, Topology};
 use std::collections::HashMap;
@@ -181,15 +182,24 @@ impl Shared {
     fn pool_setup(&self, key: &PoolKey) -> PoolSetup {
         let setup = &self.setup;
         let host = self.topology.is_host();
-        let (managed, affinity, name) = match key {
-            PoolKey::PerCpu(cpu) => (true, [*cpu].into_iter().collect(), format!("cpu{}", cpu.0)),
-            PoolKey::Unbound { pod, strict: true } => (false, pod.clone(), format!("pod{pod}!")),
-            PoolKey::Unbound { pod, strict: false } => {
-                (false, self.topology.cpus().clone(), format!("pod{pod}"))
-            }
+        let unbound = |pod: &CpuSet, strict: bool| match strict {
+            true => (false, pod.clone(), format!("pod{pod}!")),
+            false => (false, self.topology.cpus().clone(), format!("pod{pod}")),
         };
-        PoolSetup {
+        let (managed, affinity, mut name) = match key {
+            PoolKey::PerCpu(cpu) => (true, [*cpu].into_iter().collect(), format!("cpu{}", cpu.0)),
+            PoolKey::Unbound { pod, strict } | PoolKey::RealTime { pod, strict, .. } => unbound(pod, *strict),
+        };
+        match key {
+            PoolKey::RealTime { policy: SchedPolicy::Fifo(priority), .. } => name += &format!("f{priority}"),
+            PoolKey::RealTime { policy: SchedPolicy::RoundRobin(priority), .. } => {
+                name += &format!("r{priority}");
+            }
+            _ => {}
+        }
+        let ordinary = PoolSetup {
             config: PoolConfig { managed, ..setup.config },
+            real_time: None,
             shape: setup.shape,
             wait: setup.wait,
             wake_via: setup.wake_via,
@@ -200,6 +210,18 @@ impl Shared {
             affinity: if host { affinity } else { CpuSet::default() },
             thread_name: format!("{}/{}", setup.name, name.trim_start_matches("pod")),
             name,
+        };
+        let PoolKey::RealTime { policy, .. } = key else { return ordinary };
+        // Nobody spins, nobody relies on a claimed wake-up, and no wake-up can be hidden by one that was claimed
+        // before it.
+        PoolSetup {
+            config: ordinary.config.in_real_time(),
+            real_time: Some(*policy),
+            shape: Shape::Inbox,
+            wait: WaitPolicy::Park,
+            wake_via: WakeVia::EventFd,
+            help: true,
+            ..ordinary
         }
     }
 

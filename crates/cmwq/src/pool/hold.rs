@@ -237,6 +237,10 @@ impl<'a> Hold<'a> {
     /// again.
     fn settle(&mut self) {
         while let Some(sleeper) = self.guard.actions.stand_by.take() {
+            if let Some(own) = &self.pool.real_time {
+                // Before the mark: B8 each for itself.
+                own.standing.set(sleeper);
+            }
             if self.pool.inbox.stand_by(sleeper) {
                 self.pool.note(|| Change::StoodBy(sleeper));
                 break;
@@ -307,13 +311,17 @@ impl<'a> Hold<'a> {
         }
         let deferred = self.deferred();
         let Hold { pool, guard, .. } = self;
-        if pool.setup.shape == Shape::UnderLock {
-            let issued = deferred.perform(pool);
+        // In real time nothing is owed when others can have the lock: B9 nothing in hand.
+        if pool.setup.shape == Shape::UnderLock || pool.real_time.is_some() {
+            let issued = deferred.wake(pool);
             drop(guard);
+            deferred.send(pool);
             return issued;
         }
         drop(guard);
-        deferred.perform(pool)
+        let issued = deferred.wake(pool);
+        deferred.send(pool);
+        issued
     }
 
     /// What pwqs hold of their nodes' counts and do not use goes back.
@@ -341,12 +349,18 @@ impl<'a> Hold<'a> {
 }
 
 impl Deferred {
-    fn perform(self, pool: &Pool) -> u32 {
+    /// Issues the wake-ups; answers how many.
+    fn wake(&self, pool: &Pool) -> u32 {
         let mut issued = 0;
         for sleeper in self.wake.iter().flatten() {
             pool.at(Step::Decided, Some(*sleeper));
             issued += u32::from(pool.wake(*sleeper));
         }
+        issued
+    }
+
+    /// What is for the manager and for other pools. Not under the lock.
+    fn send(self, pool: &Pool) {
         if let Some(at) = self.cull_at {
             pool.summon_at(at, true);
         }
@@ -354,6 +368,5 @@ impl Deferred {
             pool.summon_at(at, false);
         }
         self.posts.into_iter().for_each(Post::send);
-        issued
     }
 }

@@ -9,6 +9,7 @@ mod links;
 mod near;
 mod node;
 mod pwq;
+mod real_time;
 mod record;
 mod registry;
 mod saturation;
@@ -24,6 +25,7 @@ pub(crate) use near::Near;
 pub(crate) use node::{Membership, Node};
 use pwq::PwqHome;
 pub(crate) use pwq::{Pwq, leave_room};
+pub use real_time::RealTime;
 pub(crate) use registry::{PoolKey, Registry};
 pub(crate) use saturation::{Saturation, Waiting};
 #[cfg(not(feature = "bench"))]
@@ -45,6 +47,7 @@ use cmwq_core::time::Tick;
 use cmwq_ring::sync::prefetch_for_write;
 use cmwq_ring::{CacheLine, Inbox, Lock, RoomCell, Waked};
 use cmwq_sys::futex::LinuxFutex;
+use cmwq_sys::policy::SchedPolicy;
 use cmwq_sys::topology::CpuSet;
 use std::ptr::NonNull;
 use std::sync::{Arc, Weak};
@@ -105,6 +108,8 @@ pub(crate) struct PoolSetup {
     pub(crate) check_items: bool,
     /// Workers run on these CPUs; empty: wherever the system puts them.
     pub(crate) affinity: CpuSet,
+    /// What its threads ask of the system; with it, no item waits for a stopped thread.
+    pub(crate) real_time: Option<SchedPolicy>,
     pub(crate) steps: Steps,
     /// Bytes of a recording of what threads do to its words.
     pub(crate) record: Option<usize>,
@@ -123,6 +128,10 @@ pub(crate) struct Pool {
     listed: CacheLine<Hint>,
     /// A mirror of "somebody waits for ends to be reported", for workers that spin before they report.
     wants_reports: Hint,
+    /// I: whether a submission is one push, and the wake-up that it owes.
+    plain: bool,
+    /// I, with words of its own.
+    real_time: Option<real_time::InRealTime>,
     /// I: where its workers are seen.
     pub(crate) near: Near,
     /// W: what the leaseholder runs; on a line that only it writes.
@@ -155,20 +164,25 @@ unsafe impl Sync for Pool {}
 
 impl Pool {
     pub(crate) fn new(setup: PoolSetup, engine: Weak<Shared>) -> Arc<Pool> {
-        let core = PoolCore::new(setup.config);
+        let guarded = Guarded {
+            core: PoolCore::new(setup.config),
+            actions: Actions::default(),
+            listed: false,
+            wants_reports: false,
+            posts: Vec::new(),
+            leaseholder: None,
+            recorder: None,
+            pwqs: Vec::new(),
+        };
+        let real_time = setup.real_time.map(real_time::InRealTime::new);
+        // L2 lent priority.
+        let lock = if real_time.is_some() { Lock::inheriting(guarded) } else { Lock::new(guarded) };
         Arc::new_cyclic(|this| Pool {
             this: Weak::clone(this),
             inbox: CacheLine(Inbox::new(Sleeper::Manager)),
-            lock: CacheLine(Lock::new(Guarded {
-                core,
-                actions: Actions::default(),
-                listed: false,
-                wants_reports: false,
-                posts: Vec::new(),
-                leaseholder: None,
-                recorder: None,
-                pwqs: Vec::new(),
-            })),
+            lock: CacheLine(lock),
+            plain: setup.shape == Shape::Inbox && real_time.is_none(),
+            real_time,
             listed: CacheLine::default(),
             wants_reports: Hint::default(),
             near: Near::take(),
@@ -272,9 +286,9 @@ impl Pool {
     /// W1 one claimer: the caller owns the item. W5 pending keeps alive: a reference goes with it.
     #[inline]
     pub(crate) unsafe fn submit(&self, item: NonNull<Header>, pwq: PwqId) {
-        if self.setup.shape != Shape::Inbox {
+        if !self.plain {
             // SAFETY: passed on.
-            return unsafe { self.submit_locked(item) };
+            return unsafe { self.submit_otherwise(item, pwq) };
         }
         // SAFETY: passed on.
         let owed = unsafe { self.inbox.push(item, pwq) };
@@ -286,7 +300,20 @@ impl Pool {
         }
     }
 
-    /// Wakes a sleeper of this pool, outside the lock.
+    /// # Safety
+    /// As for [`Pool::submit`].
+    #[cold]
+    #[inline(never)]
+    unsafe fn submit_otherwise(&self, item: NonNull<Header>, pwq: PwqId) {
+        match &self.real_time {
+            // SAFETY: passed on.
+            Some(own) => unsafe { self.submit_in_real_time(own, item, pwq) },
+            // SAFETY: passed on.
+            None => unsafe { self.submit_locked(item) },
+        }
+    }
+
+    /// Wakes a sleeper of this pool; outside the lock, unless in real time.
     pub(crate) fn wake(&self, sleeper: Sleeper) -> bool {
         match sleeper {
             Sleeper::Worker(worker) => {

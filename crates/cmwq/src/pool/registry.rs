@@ -1,6 +1,7 @@
 //! The pools of an engine, by what tells them apart.
 
 use super::Pool;
+use cmwq_sys::policy::SchedPolicy;
 use cmwq_sys::topology::{CpuId, CpuSet};
 use std::sync::Arc;
 
@@ -11,6 +12,8 @@ pub(crate) enum PoolKey {
     PerCpu(CpuId),
     /// An unbound pool: its pod, and whether its workers stay there.
     Unbound { pod: CpuSet, strict: bool },
+    /// The same in real time.
+    RealTime { pod: CpuSet, strict: bool, policy: SchedPolicy },
 }
 
 /// Pools live until their engine ends; an unused one keeps at most the idle floor of workers.

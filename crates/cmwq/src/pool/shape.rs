@@ -32,8 +32,6 @@ impl Pool {
     ///
     /// # Safety
     /// As for [`Pool::submit`].
-    #[cold]
-    #[inline(never)]
     pub(super) unsafe fn submit_locked(&self, item: NonNull<Header>) {
         let mut hold: Hold<'_> = self.hold(self.submission_time());
         // SAFETY: W1 one claimer: it is the caller's, and not given to the core yet.

@@ -9,6 +9,7 @@ use crate::pool::{JoinLimit, Joining, PoolKey, Saturation, Shape};
 use cmwq_core::pwq::min_active_default;
 use cmwq_ring::sync::{AtomicU32, Ordering};
 use cmwq_ring::{Arrivals, CacheLine, Listing, RoomCell};
+use cmwq_sys::policy::SchedPolicy;
 use cmwq_sys::topology::{CpuId, Pod, Scope};
 use std::collections::HashMap;
 use std::ptr::NonNull;
@@ -40,6 +41,7 @@ pub struct QueueBuilder {
     scope: Scope,
     strict: bool,
     max_pending: u32,
+    real_time: Option<SchedPolicy>,
 }
 
 impl QueueBuilder {
@@ -54,6 +56,7 @@ impl QueueBuilder {
             scope,
             strict: false,
             max_pending: 0,
+            real_time: None,
         }
     }
 
@@ -124,11 +127,34 @@ impl QueueBuilder {
         self
     }
 
-    /// Makes the queue. Takes the engine's and the pools' locks for a moment; creates no thread.
+    /// Items run on threads of this policy, in pools of their own, and none of them waits for a stopped thread while a
+    /// worker sleeps that could take it: not for another submission that has been preempted before it wakes
+    /// the worker, nor for a worker that has been preempted before, in or after an item of its own. Who is preempted
+    /// while it holds the pool's lock is lent the priority of those who wait for it. All that costs wake-ups: each
+    /// submission looks whether the worker it needs is up, workers take one item at a time and sleep at once
+    /// when there is none. The kernel has no such attribute; its nearest is `WQ_HIGHPRI`, which sets a nice level.
+    ///
+    /// The priority should be above that of whatever may keep the CPUs busy: a thread that is preempted inside an item
+    /// goes on when it is let, and so do the workers. An item that lowers its own thread's priority leaves a worker
+    /// behind that others may wait for at the lock.
+    ///
+    /// `build` makes the first threads, waits until one has run, and [`Queue::real_time`] tells what they got. Outside
+    /// the property: the memory allocator ([`Queue::spawn`] allocates, [`Queue::queue`] does not), timers of delayed
+    /// items (an ordinary thread has them), the making of further threads, and waiting inside an item, which
+    /// takes an ordinary lock. Pods do not share `max_active`: each has it to itself.
+    pub fn real_time(mut self, policy: SchedPolicy) -> Self {
+        self.real_time = Some(policy);
+        self
+    }
+
+    /// Makes the queue. Takes the engine's and the pools' locks for a moment; creates no thread, and does
+    /// not block, unless in [real time](QueueBuilder::real_time).
     ///
     /// # Errors
     /// [`BuildErrorKind::Setting`](crate::BuildErrorKind::Setting) when `max_active` is above 2048, or `max_pending`
-    /// above 2^30; [`BuildErrorKind::Memory`](crate::BuildErrorKind::Memory).
+    /// above 2^30; [`BuildErrorKind::Memory`](crate::BuildErrorKind::Memory). For a real-time
+    /// queue also when the priority is out of the system's range (1 to 99) or the queue is per-CPU, and
+    /// [`BuildErrorKind::Thread`](crate::BuildErrorKind::Thread) when no thread can be made.
     pub fn build(self) -> Result<Queue, BuildError> {
         let max = match self.kind {
             Kind::Ordered => 1,
@@ -142,12 +168,23 @@ impl QueueBuilder {
             );
             return Err(BuildError::setting(text));
         }
+        if let Some(policy) = self.real_time {
+            super::real_time::check(&self.name, policy)?;
+            if self.kind == Kind::PerCpu {
+                let name = &self.name;
+                return Err(BuildError::setting(format!(
+                    "queue {name:?}: the items of a per-CPU queue wait for one another, and so not in real time; \
+                     use an unbound queue with Scope::Cpu and strict(true)"
+                )));
+            }
+        }
         let room = (self.max_pending > 0).then(|| Arc::new(RoomCell::new(self.max_pending)));
         let min = self.min_active.map_or(min_active_default(max), |min| min.min(max));
         let shared = Arc::clone(&self.engine.owner.shared);
         let id = new_id();
         let pods = shared.topology.pods(self.pod_scope());
-        let apart = shared.setup.shape != Shape::Inbox;
+        // Pools in real time wait for no message of another.
+        let apart = shared.setup.shape != Shape::Inbox || self.real_time.is_some();
         let (limits, joins) = Limits::new(self.kind, max, min, pods, apart);
         let refused = |refused| BuildError::memory(&self.name, &refused);
         // What has been made when memory is refused is undone by its drop: the pwqs go back to their pools.
@@ -175,7 +212,11 @@ impl QueueBuilder {
             has_delayed: AtomicU32::new(0),
             engine: Arc::downgrade(&shared),
         });
-        Ok(Queue { owner: Arc::new(Owner { inner, engine: self.engine }) })
+        let queue = Queue { owner: Arc::new(Owner { inner, engine: self.engine }) };
+        if self.real_time.is_some() {
+            queue.begin_real_time()?;
+        }
+        Ok(queue)
     }
 
     fn pod_scope(&self) -> Scope {
@@ -203,6 +244,8 @@ impl QueueBuilder {
         for (pod, limit) in pods.iter().zip(joins) {
             let key = if self.kind == Kind::PerCpu {
                 PoolKey::PerCpu(pod.cpus.first().expect("a pod has a CPU"))
+            } else if let Some(policy) = self.real_time {
+                PoolKey::RealTime { pod: pod.cpus.clone(), strict: self.strict, policy }
             } else {
                 PoolKey::Unbound { pod: pod.cpus.clone(), strict: self.strict }
             };

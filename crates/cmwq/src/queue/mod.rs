@@ -7,6 +7,7 @@ mod flush;
 mod flushed;
 mod inner;
 mod limits;
+mod real_time;
 mod room;
 mod scope;
 mod spawn;

@@ -45,9 +45,17 @@ impl Control {
     }
 
     fn wait(&self, what: &str, until: impl Fn(&Inside) -> bool) {
-        let inside = self.inside.lock().unwrap();
-        let (_inside, timeout) = self.changed.wait_timeout_while(inside, HANG, |i| !until(i)).unwrap();
-        assert!(!timeout.timed_out(), "{what}: not within {HANG:?}");
+        let mut inside = self.inside.lock().unwrap();
+        // Second by second: a process that has been stopped meanwhile has not hung.
+        for _ in 0..HANG.as_secs() {
+            let second = Duration::from_secs(1);
+            let (after, timeout) = self.changed.wait_timeout_while(inside, second, |i| !until(i)).unwrap();
+            if !timeout.timed_out() {
+                return;
+            }
+            inside = after;
+        }
+        panic!("{what}: not within {HANG:?}");
     }
 }
 

@@ -11,11 +11,14 @@ impl PoolConfig {
     }
 }
 
-/// Whom a submission wakes before it returns: the sleeper its push owes a wake-up, else the one whose mark an earlier
-/// push may have replaced, whose pusher may have stopped since (`B8 each for itself`). `standing`: who was left to
-/// stand by when the pool's lock was released last, read after the push.
-pub const fn relied_on(owed: Option<Sleeper>, standing: Option<Sleeper>) -> Option<Sleeper> {
-    if owed.is_some() { owed } else { standing }
+/// Whom a submission wakes before it returns, if it sleeps: the sleeper its push owes a wake-up, else the one whose
+/// mark an earlier push may have replaced, whose pusher may have stopped since (`B8 each for itself`). `standing`:
+/// whose mark was left last, read after the push.
+pub const fn relied_on(owed: Option<Sleeper>, standing: Sleeper) -> Sleeper {
+    match owed {
+        Some(owed) => owed,
+        None => standing,
+    }
 }
 
 #[cfg(test)]
@@ -26,9 +29,8 @@ mod tests {
     #[test]
     fn the_one_who_is_owed_comes_before_the_one_who_stands() {
         let (owed, standing) = (Sleeper::Worker(WorkerId(1)), Sleeper::Worker(WorkerId(2)));
-        assert_eq!(relied_on(Some(owed), Some(standing)), Some(owed));
-        assert_eq!(relied_on(None, Some(standing)), Some(standing));
-        assert_eq!(relied_on(None, None), None);
+        assert_eq!(relied_on(Some(owed), standing), owed);
+        assert_eq!(relied_on(None, standing), standing);
     }
 
     #[test]

@@ -10,16 +10,21 @@ use super::{AtomicU32, AtomicU64};
 use crate::{Bell, Futex, Rester, Sleep};
 use core::sync::atomic::Ordering;
 use core::time::Duration;
-use loom::thread::{self, Thread};
+use loom::thread::{self, Thread, ThreadId};
 use std::cell::RefCell;
 
 thread_local! {
     // All threads of one exploration are coroutines of one thread of the system.
     static SLEEPERS: RefCell<Vec<(usize, Thread)>> = const { RefCell::new(Vec::new()) };
+    static THREADS: RefCell<Vec<ThreadId>> = const { RefCell::new(Vec::new()) };
 }
+
+/// The mark of a word of a lock that inherits priority, for which somebody waits.
+const WAITED_FOR: u32 = 1 << 31;
 
 pub(super) fn forget_sleepers() {
     SLEEPERS.with_borrow_mut(Vec::clear);
+    THREADS.with_borrow_mut(Vec::clear);
 }
 
 fn sleep_on(key: usize) {
@@ -27,15 +32,29 @@ fn sleep_on(key: usize) {
     thread::park();
 }
 
+fn take_sleeper(key: usize) -> Option<Thread> {
+    SLEEPERS.with_borrow_mut(|sleepers| {
+        let at = sleepers.iter().position(|(of, _)| *of == key)?;
+        Some(sleepers.remove(at).1)
+    })
+}
+
 fn wake_on(key: usize, most: usize) {
     for _ in 0..most {
-        let found = SLEEPERS.with_borrow_mut(|sleepers| {
-            let at = sleepers.iter().position(|(of, _)| *of == key)?;
-            Some(sleepers.remove(at).1)
-        });
-        let Some(sleeper) = found else { return };
+        let Some(sleeper) = take_sleeper(key) else { return };
         sleeper.unpark();
     }
+}
+
+/// The number of a thread of this exploration.
+fn number_of(thread: ThreadId) -> u32 {
+    THREADS.with_borrow_mut(|threads| {
+        let at = threads.iter().position(|&known| known == thread).unwrap_or_else(|| {
+            threads.push(thread);
+            threads.len() - 1
+        });
+        at as u32 + 1
+    })
 }
 
 fn key<T>(word: &T) -> usize {
@@ -62,6 +81,43 @@ impl Futex for ModelFutex {
     fn wake_all(word: &AtomicU32) {
         word.newest();
         wake_on(key(word), usize::MAX);
+    }
+
+    fn thread_number() -> u32 {
+        number_of(thread::current().id())
+    }
+
+    fn lock_inheriting(word: &AtomicU32) -> bool {
+        let me = Self::thread_number();
+        loop {
+            let seen = word.newest();
+            let next = if seen == 0 { me } else { seen | WAITED_FOR };
+            // Ordering: the kernel's own exchanges order everything.
+            if word.compare_exchange(seen, next, Ordering::AcqRel, Ordering::Acquire).is_err() {
+                continue;
+            }
+            if seen == 0 {
+                return true;
+            }
+            sleep_on(key(word));
+            if word.newest() & !WAITED_FOR == me {
+                return true;
+            }
+        }
+    }
+
+    fn unlock_inheriting(word: &AtomicU32) -> bool {
+        let next = take_sleeper(key(word));
+        let holder = next.as_ref().map_or(0, |next| number_of(next.id()) | WAITED_FOR);
+        // Ordering: as above.
+        word.swap(holder, Ordering::AcqRel);
+        if let Some(next) = next {
+            next.unpark();
+        } else {
+            // The kernel looks and writes in one step; who has come between the two here tries again.
+            wake_on(key(word), usize::MAX);
+        }
+        true
     }
 }
 

@@ -29,6 +29,19 @@ impl Futex for LinuxFutex {
         super::thread::yield_here();
         wake(core::ptr::from_ref(word).addr(), usize::MAX);
     }
+
+    fn thread_number() -> u32 {
+        usize::from(shuttle::thread::current().id()) as u32 + 1
+    }
+
+    /// Threads of the model have no priorities to lend.
+    fn lock_inheriting(_word: &AtomicU32) -> bool {
+        false
+    }
+
+    fn unlock_inheriting(_word: &AtomicU32) -> bool {
+        false
+    }
 }
 
 /// Sleeps while the upper half of the word at `address` has the value `expected`, at most `timeout`. Blocks.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use cmwq_ring::{Capacity, Poster, Receiver, Ring, ring};
 use cmwq_sys::topology::CpuSet;
-use cmwq_sys::{affinity, clock, thread as threads};
+use cmwq_sys::{affinity, clock, policy, thread as threads};
 
 use super::Cell;
 use super::late::{LATE, Lateness, Message, Span};
@@ -116,7 +116,7 @@ fn measure_in<S: System>(cell: &Cell, system: &S) -> Result<Lateness, String> {
 fn settle(cpus: &CpuSet, priority: u8) -> Result<(), String> {
     affinity::set_current(cpus).map_err(|error| format!("no CPU of its own: {error}"))?;
     threads::sleep_exactly();
-    threads::set_fifo(priority).map_err(|error| format!("no SCHED_FIFO: {error}"))
+    policy::set_fifo(priority).map_err(|error| format!("no SCHED_FIFO: {error}"))
 }
 
 fn receive<S: System>(

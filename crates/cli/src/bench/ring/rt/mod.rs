@@ -58,7 +58,7 @@ struct Document<'a> {
 
 /// Whether threads may be put under SCHED_FIFO.
 pub(super) fn permitted() -> Result<(), String> {
-    let tried = thread::spawn(|| cmwq_sys::thread::set_fifo(1)).join();
+    let tried = thread::spawn(|| cmwq_sys::policy::set_fifo(1)).join();
     let tried = tried.map_err(|_| "a thread panicked".to_owned())?;
     tried.map_err(|error| format!("SCHED_FIFO is not permitted: {error}"))
 }
