@@ -139,8 +139,8 @@ impl QueueBuilder {
     /// behind that others may wait for at the lock.
     ///
     /// `build` makes the first threads of a new pool, waits until one has run, and [`Queue::real_time`] tells what they
-    /// got. Outside the property: the memory allocator ([`Queue::spawn`] allocates, [`Queue::queue`] does not), timers of
-    /// delayed items (an ordinary thread has them), the making of further threads, and waiting inside an item, which
+    /// got. Outside the property: the memory allocator ([`Queue::spawn`] allocates, [`Queue::queue`] does not), timers
+    /// of delayed items (an ordinary thread has them), the making of further threads, and waiting inside an item, which
     /// takes an ordinary lock. Pods do not share `max_active`: each has it to itself.
     pub fn real_time(mut self, policy: SchedPolicy) -> Self {
         self.real_time = Some(policy);
