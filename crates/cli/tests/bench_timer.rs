@@ -28,7 +28,15 @@ fn the_document_has_every_row_run_and_figure() {
     assert_eq!(armed, [&json!(10), &json!(2000)], "in order");
     for row in rows {
         assert_eq!(row["runs"].as_array().map(Vec::len), Some(2));
-        for key in ["arm_ns", "modify_ns", "cancel_ns", "modify_any_ns", "late_p50_us", "late_p99_us"] {
+        for key in [
+            "arm_ns",
+            "modify_ns",
+            "cancel_ns",
+            "modify_any_ns",
+            "late_p50_us",
+            "late_p99_us",
+            "bare_late_p99_us",
+        ] {
             let of = |end: &str| row[key][end].as_f64().expect("a number");
             assert!(
                 0.0 < of("min") && of("min") <= of("median") && of("median") <= of("max"),
@@ -48,7 +56,7 @@ fn the_table_has_a_line_for_each_row_and_the_judgement() {
     assert!(matches!(output.status.code(), Some(0 | 1)), "{}", text(&output.stderr));
     assert_eq!(
         table.lines().filter(|line| line.starts_with("holds ") || line.starts_with("MISSED")).count(),
-        3
+        3 + 2
     );
     assert!(table.contains("with 20 armed / with 10 armed"), "{table}");
     let missed = table.contains("MISSED");

@@ -12,9 +12,12 @@ use crate::output::Failure;
 
 /// Items whose calls are timed.
 const PROBES: usize = 1_000;
-/// Items whose lateness is measured, and the time over which they are spread.
-const LATE: usize = 1_000;
-const LATE_OVER: Duration = Duration::from_millis(300);
+/// Turns in which lateness is measured, of the items and of a bare thread; how many in each, and over which time.
+const TURNS: usize = 5;
+const LATE: usize = 200;
+const LATE_OVER: Duration = Duration::from_millis(60);
+/// All of them are at least so long ahead.
+const LATE_AFTER: Duration = Duration::from_millis(1);
 /// An hour, and up to half a day more.
 const FAR: Duration = Duration::from_secs(3_600);
 const FAR_SPREAD_S: u64 = 40_000;
@@ -41,6 +44,8 @@ pub(super) struct Measured {
     pub(super) late_p50_us: f64,
     pub(super) late_p99_us: f64,
     pub(super) late_max_us: f64,
+    /// Of a thread that sleeps until each of as many times, and does nothing else.
+    pub(super) bare_late_p99_us: f64,
 }
 
 /// Measures it.
@@ -60,7 +65,13 @@ pub(super) fn measure(cell: &Cell) -> Result<Measured, Failure> {
         modify(&queue, any, random.far())?;
     }
     let modify_any_ns = begun.elapsed().as_nanos() as f64 / f64::from(cell.items);
-    let [p50, p99, max] = lateness(&queue, &mut random)?;
+    let (mut late, mut bare) = (Vec::new(), Vec::new());
+    for _ in 0..TURNS {
+        lateness(&queue, &mut random, &mut late)?;
+        bare_lateness(&mut random, &mut bare);
+    }
+    let [p50, p99, max] = percentiles(&mut late, [50, 99, 100]);
+    let [bare_p99] = percentiles(&mut bare, [99]);
     let us = |ns: u32| f64::from(ns) / 1e3;
     let found = Measured {
         arm_ns,
@@ -70,6 +81,7 @@ pub(super) fn measure(cell: &Cell) -> Result<Measured, Failure> {
         late_p50_us: us(p50),
         late_p99_us: us(p99),
         late_max_us: us(max),
+        bare_late_p99_us: us(bare_p99),
     };
     for work in &others {
         if !work.cancel() {
@@ -117,8 +129,19 @@ fn calls(cell: &Cell, queue: &Queue, probes: &[Work], random: &mut Random) -> Re
     Ok(times.map(|time| time.as_nanos() as f64 / (rounds * PROBES) as f64))
 }
 
-/// From the time an item was to be queued to the begin of its function: median, 99th percentile, most.
-fn lateness(queue: &Queue, random: &mut Random) -> Result<[u32; 3], Failure> {
+/// How late a thread is up that sleeps until one time after another: what the system itself gives.
+fn bare_lateness(random: &mut Random, samples: &mut Vec<u32>) {
+    let origin = Instant::now() + LATE_AFTER;
+    let mut due: Vec<u64> = (0..LATE).map(|_| random.below(LATE_OVER.as_nanos() as u64)).collect();
+    due.sort_unstable();
+    for at in due.into_iter().map(|at| origin + Duration::from_nanos(at)) {
+        std::thread::sleep(at.saturating_duration_since(Instant::now()));
+        samples.push(u32::try_from(at.elapsed().as_nanos()).unwrap_or(u32::MAX));
+    }
+}
+
+/// From the time an item was to be queued to the begin of its function.
+fn lateness(queue: &Queue, random: &mut Random, samples: &mut Vec<u32>) -> Result<(), Failure> {
     let origin = Instant::now();
     let late: Arc<Vec<AtomicU64>> = Arc::new((0..LATE).map(|_| AtomicU64::new(u64::MAX)).collect());
     let due: Arc<Vec<OnceLock<Instant>>> = Arc::new((0..LATE).map(|_| OnceLock::new()).collect());
@@ -134,7 +157,7 @@ fn lateness(queue: &Queue, random: &mut Random) -> Result<[u32; 3], Failure> {
         })
         .collect();
     for (n, work) in works.iter().enumerate() {
-        let delay = Duration::from_nanos(1_000_000 + random.below(LATE_OVER.as_nanos() as u64));
+        let delay = LATE_AFTER + Duration::from_nanos(random.below(LATE_OVER.as_nanos() as u64));
         due[n].get_or_init(|| Instant::now() + delay);
         arm(queue, work, delay)?;
     }
@@ -144,7 +167,6 @@ fn lateness(queue: &Queue, random: &mut Random) -> Result<[u32; 3], Failure> {
         // A flush would queue what is still delayed: then it is shown as early.
         work.flush().map_err(|error| Failure::missed(format!("an item failed: {error}")))?;
     }
-    let mut samples = Vec::with_capacity(LATE);
     for late in late.iter() {
         // Ordering: relaxed: as above.
         match late.load(Ordering::Relaxed) {
@@ -153,7 +175,7 @@ fn lateness(queue: &Queue, random: &mut Random) -> Result<[u32; 3], Failure> {
             ns => samples.push(u32::try_from(ns).unwrap_or(u32::MAX)),
         }
     }
-    Ok(percentiles(&mut samples, [50, 99, 100]))
+    Ok(())
 }
 
 /// Marsaglia's xorshift.
