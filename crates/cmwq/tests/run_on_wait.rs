@@ -3,7 +3,7 @@
 
 mod support;
 
-use cmwq::{Engine, EngineEvent, FlushError, JoinError, Queue, QueueBuilder, Scope, Work, blocking};
+use cmwq::{Engine, EngineEvent, FlushError, JoinError, Queue, QueueBuilder, Scope, Submit, Work, blocking};
 use cmwq_core::pool::record::{self, Replay};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -203,6 +203,28 @@ fn what_is_queued_in_another_pool_is_not_run() {
             assert_ne!(outer, inner);
         }
     }
+}
+
+/// The same when it is in that pool's lists.
+#[test]
+fn what_is_listed_in_another_pool_is_not_run() {
+    let _watchdog = watchdog("what_is_listed_in_another_pool_is_not_run");
+    let engine = of_one();
+    let wholes = queue(&engine);
+    let strict = builder(&engine).strict(true).build().unwrap();
+    let (part, runs) = counting();
+    let (other, _) = counting();
+    let gate = held(&strict);
+    assert!(strict.queue(&part) == Submit::Queued && strict.queue(&other) == Submit::Queued);
+    // Who takes one out of a pool takes in what has come there.
+    assert!(other.cancel());
+    let own = part.clone();
+    let whole = wholes.spawn(move || own.flush().unwrap());
+    std::thread::sleep(Duration::from_millis(30));
+    assert!(!whole.is_finished() && runs.load(Ordering::SeqCst) == 0);
+    gate.open();
+    assert!(whole.join().unwrap());
+    assert_eq!(runs.load(Ordering::SeqCst), 1);
 }
 
 #[test]
@@ -406,7 +428,7 @@ fn nothing_is_lost_or_run_twice_among_cancels_flushes_and_drains() {
                     queued += 1;
                     outer.push(wholes.spawn(move || {
                         let part = parts.spawn(move || ran.fetch_add(1, Ordering::SeqCst));
-                        if parts.queue(&work) == cmwq::Submit::Queued {
+                        if parts.queue(&work) == Submit::Queued {
                             instances.fetch_add(1, Ordering::SeqCst);
                         }
                         let _ = work.flush();

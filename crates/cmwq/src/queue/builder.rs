@@ -132,9 +132,9 @@ impl QueueBuilder {
     /// Whether an item that waits for one of this queue's - [`JoinHandle::join`](crate::JoinHandle::join),
     /// [`Work::flush`](crate::Work::flush) - may run it itself, on its own thread, in place of sleeping until another
     /// worker has. Default no. It does so when the awaited one is queued in the pool of the waiting one and could start
-    /// at this moment: not started, not delayed, within `max_active` and in the order of an ordered queue. No other item
-    /// is ever run so. A join inside [`blocking`](crate::blocking) only sleeps, and so does one that is eight such runs
-    /// deep on its thread's stack.
+    /// at this moment: not started, not delayed, within `max_active` and in the order of an ordered queue. No other
+    /// item is ever run so. A join inside [`blocking`](crate::blocking) only sleeps, and so does one that is eight such
+    /// runs deep on its thread's stack.
     ///
     /// Worth it where items queue parts of their work and wait for them: no thread is woken for a part that nobody
     /// else has begun, and a pool whose threads all wait goes on. The awaited item finds its waiter's thread: its
