@@ -1,4 +1,4 @@
-//! Five races of the workqueue, each a small program of a few threads whose end is judged.
+//! Six races of the workqueue, each a small program of a few threads whose end is judged.
 //!
 //! The runtime that is driven is the one that ships. Under `--cfg cmwq_shuttle` shuttle's scheduler chooses at each
 //! operation on a shared word, and at each sleep and wake-up, which thread goes on, and when a time comes: thousands of
@@ -310,5 +310,53 @@ fn a_flush_against_the_cancel_of_an_item_that_waits_for_its_limit() {
         queue.flush().unwrap();
         assert_eq!(inside.ended.get(), 2, "the others have run");
         assert_eq!(inside.most.load(SeqCst), 1, "its cancel freed a place");
+    });
+}
+
+/// An item that its waiter may run, against the pool's workers, a canceller, who queues it again, and a rival of the
+/// same limit.
+#[test]
+fn a_waiter_that_may_run_the_item_against_a_worker_and_a_canceller() {
+    race("a_waiter_that_may_run_the_item_against_a_worker_and_a_canceller", || {
+        let engine = engine("node:1/core:2");
+        let max = 1 + u32::from(toss());
+        let parts =
+            engine.queue("parts").scope(Scope::System).max_active(max).run_on_wait(true).build().unwrap();
+        let wholes = engine.queue("wholes").scope(Scope::System).build().unwrap();
+        warm(&parts);
+        let (inside, queued, taken) = (Arc::<Inside>::default(), Arc::<Count>::default(), Count::default());
+        let ran_on = Arc::<Mutex<Option<thread::ThreadId>>>::default();
+        let part = |ran_on: Option<Arc<Mutex<_>>>| {
+            let inside = inside.clone();
+            Work::new(move |_| {
+                inside.run(pause);
+                if let Some(ran_on) = &ran_on {
+                    *ran_on.lock().unwrap() = Some(thread::current().id());
+                }
+            })
+        };
+        let (awaited, rival) = (part(Some(ran_on.clone())), part(None));
+        let is_here = Arc::new(AtomicBool::new(false));
+        let whole = Work::new({
+            let (parts, awaited, queued) = (parts.clone(), awaited.clone(), queued.clone());
+            let is_here = is_here.clone();
+            move |_| {
+                queued.add(parts.queue(&awaited) == Submit::Queued);
+                let _ = awaited.flush().expect("nobody waits for the waiter");
+                is_here.store(*ran_on.lock().unwrap() == Some(thread::current().id()), SeqCst);
+            }
+        });
+        assert_eq!(wholes.queue(&whole), Submit::Queued);
+        thread::scope(|scope| {
+            scope.spawn(|| queued.add(parts.queue(&rival) == Submit::Queued));
+            taken.add(awaited.cancel());
+            queued.add(parts.queue(&awaited) == Submit::Queued);
+        });
+        whole.flush().unwrap();
+        parts.drain().unwrap();
+        assert_eq!(inside.ended.get() + taken.get(), queued.get(), "each instance ran or was taken back");
+        assert!(inside.most.load(SeqCst) <= max, "more than max_active ran");
+        sometimes("it is taken back", taken.get() > 0);
+        sometimes("the waiter runs it", is_here.load(SeqCst));
     });
 }

@@ -7,7 +7,7 @@
 use super::guard::{Payload, discard, quietly, wake};
 use super::header::{Header, VTable};
 use crate::queue::{Open, Refusal, spin_near};
-use crate::worker::{Cycle, Runner, Wait, WaitPolicy, begin_wait, blocking};
+use crate::worker::{Cycle, Runner, Wait, WaitPolicy, begin_wait, blocking, run_awaited};
 use cmwq_core::work::WorkWord;
 use cmwq_ring::{Futex, JoinCell, Polled};
 use cmwq_sys::futex::LinuxFutex;
@@ -224,12 +224,14 @@ impl<T> JoinHandle<T> {
     ///
     /// # Context
     /// Blocks; needs the progress of the queue and of the worker that runs the closure: while that is stopped the call
-    /// sleeps. Inside an item it counts as blocking.
+    /// sleeps. Inside an item it counts as blocking, or runs the closure itself if the queue is built
+    /// so ([`run_on_wait`](crate::QueueBuilder::run_on_wait)).
     ///
     /// # Errors
     /// [`JoinError`] when the closure panicked or was refused, or could not end before the calling item has.
     pub fn join(mut self) -> Result<T, JoinError> {
         if let Some(front) = self.front()
+            && !front.run_here()
             && !spin_near(front.wait, front.header.near.get().is_here(), || front.join.is_done())
         {
             front.sleep().map_err(JoinError::WouldDeadlock)?;
@@ -256,6 +258,15 @@ impl<T> JoinHandle<T> {
 }
 
 impl<T> Front<T> {
+    /// Whether it is done, if need be because the caller has run it.
+    fn run_here(&self) -> bool {
+        let is_done = || self.join.is_done();
+        is_done() || {
+            run_awaited(NonNull::from(&self.header), &is_done);
+            is_done()
+        }
+    }
+
     fn sleep(&self) -> Result<(), Cycle> {
         let is_done = || self.join.is_done();
         let _waiting = begin_wait(&Wait::Item(NonNull::from(&self.header), &is_done))?;

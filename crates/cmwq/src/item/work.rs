@@ -5,7 +5,7 @@ use super::guard::{Payload, discard, quietly};
 use super::header::{Header, VTable};
 use crate::engine::EngineEvent;
 use crate::queue::{WaitError, spin_here};
-use crate::worker::{Cycle, Runner, Wait, WaitPolicy, begin_wait, blocking};
+use crate::worker::{Cycle, Runner, Wait, WaitPolicy, begin_wait, blocking, run_awaited};
 use cmwq_core::work::{FlushTarget, WorkWord};
 use cmwq_ring::Lock;
 use cmwq_sys::futex::{LinuxFutex, wait_at};
@@ -132,7 +132,8 @@ impl Work {
     ///
     /// # Context
     /// Blocks; needs the progress of the queue the work was submitted to, of the worker that runs it, and of a thread
-    /// that is just queueing it: while one of these is stopped the call sleeps. Counts as blocking inside an item.
+    /// that is just queueing it: while one of these is stopped the call sleeps. Counts as blocking inside an item,
+    /// or runs the instance itself if the queue is built so ([`run_on_wait`](crate::QueueBuilder::run_on_wait)).
     ///
     /// # Errors
     /// [`FlushError::WouldDeadlock`] inside the work's own function, and inside an item that has to go on before
@@ -161,6 +162,7 @@ impl Work {
     pub(super) fn wait_until(&self, target: u32) -> Result<(), Cycle> {
         let word = &self.head().word;
         let has_ended = || word.read().has_ended(target);
+        run_awaited(self.header, &has_ended);
         if spin_here(self.shared().wait, has_ended) {
             return Ok(());
         }

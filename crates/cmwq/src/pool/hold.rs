@@ -1,5 +1,6 @@
 //! One hold of a pool's lock: events in, decisions collected, performed after unlock.
 
+use super::awaited::Awaited;
 use super::held::HeldBack;
 use super::links::Links;
 use super::node::Post;
@@ -203,6 +204,33 @@ impl<'a> Hold<'a> {
         // The drain may have taken the stand-by mark.
         self.step(Event::Cover);
         is_here
+    }
+
+    /// Takes an item for which the worker's own waits off the worklist, so that the worker runs it: if its queue lets
+    /// waiters do so, it may start now, and the wait is not over (what is pending then is the instance waited for).
+    pub(super) fn claim_awaited(&mut self, worker: WorkerId, awaited: &Awaited<'_>) -> bool {
+        let Awaited { item, header, pwq, is_over } = *awaited;
+        self.recall(worker);
+        self.drain();
+        if header.listed.get() != Some(pwq) {
+            self.recall_batches();
+        }
+        // SAFETY: pwqs live as long as their pool, which is this one.
+        let allowed = unsafe { pwq.as_ref() }.run_on_wait.get() && !header.vtable.owned_by_caller;
+        let may = allowed && header.listed.get() == Some(pwq) && !header.inactive.get() && !is_over();
+        if may {
+            header.listed.set(None);
+            self.step(Event::ClaimAwaited(worker, Handle(item)));
+        }
+        // The drain may have taken the stand-by mark.
+        self.step(Event::Cover);
+        may
+    }
+
+    /// Reports the end of an item that the worker has run for its own.
+    pub(super) fn report_awaited(&mut self, worker: WorkerId, item: NonNull<Header>, pwq: PwqId) {
+        self.report_one(worker, Claimed { handle: Handle(item), pwq, owned_by_caller: false });
+        self.step(Event::Cover);
     }
 
     /// The limit behind which an item of `pwq`, which belongs to this pool, waits.

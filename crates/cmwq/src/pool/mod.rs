@@ -1,5 +1,6 @@
 //! Pools: threads that share a worklist.
 
+mod awaited;
 mod cells;
 mod directory;
 mod held;
@@ -16,6 +17,7 @@ mod saturation;
 mod shape;
 mod transitions;
 
+pub(crate) use awaited::Awaited;
 pub use cells::WakeVia;
 pub(crate) use cells::{Backend, WorkerCell};
 pub(crate) use directory::withdraw;
@@ -77,6 +79,8 @@ pub(crate) struct Joining {
     pub(crate) room: Option<Arc<RoomCell>>,
     /// Where the first item that waits behind the limit is noted, if that is told.
     pub(crate) saturation: Option<Arc<Saturation>>,
+    /// Whether a worker whose item waits for one of these may run it.
+    pub(crate) run_on_wait: bool,
 }
 
 /// Where a new pwq has its room from.
@@ -134,6 +138,8 @@ pub(crate) struct Pool {
     real_time: Option<real_time::InRealTime>,
     /// I: where its workers are seen.
     pub(crate) near: Near,
+    /// Whether a queue that uses or used it lets waiters run its items.
+    run_on_wait: Hint,
     /// W: what the leaseholder runs; on a line that only it writes.
     leased: CacheLine<leased::Leased>,
     cells: cells::Cells,
@@ -186,6 +192,7 @@ impl Pool {
             listed: CacheLine::default(),
             wants_reports: Hint::default(),
             near: Near::take(),
+            run_on_wait: Hint::default(),
             leased: CacheLine::default(),
             cells: cells::Cells::new(),
             transitions: setup.record.map(transitions::Transitions::new),
@@ -227,6 +234,9 @@ impl Pool {
     /// A pwq for a queue: one whose queue is gone and whose last item has been reported, or a new one.
     /// Where memory for a new one is refused, nothing has happened.
     pub(crate) fn join(&self, queue: &Joining, limit: JoinLimit) -> Result<NonNull<Pwq>, NoMemory> {
+        if queue.run_on_wait {
+            self.run_on_wait.set(true);
+        }
         let mut guard = self.lock.lock();
         let Guarded { core, pwqs, recorder, .. } = &mut *guard;
         let (limit, node) = limit.parts();

@@ -4,7 +4,7 @@ use super::node::{self, Membership, Node};
 use super::saturation::Saturation;
 use super::{Joining, Pool};
 use crate::item::{Header, wake};
-use crate::stats::Counter;
+use crate::stats::{Counter, Hint};
 use cmwq_core::id::PwqId;
 use cmwq_ring::{COUNTED, CacheLine, Departures, Futex, Lock, MailCell, RoomCell};
 use cmwq_sys::futex::LinuxFutex;
@@ -23,6 +23,8 @@ pub(crate) struct Pwq {
     pub(crate) id: PwqId,
     /// The number of the queue that uses it now. Written before the queue's first submission.
     pub(crate) queue: Counter,
+    /// Whether a worker whose item waits for one of this queue may run it. Written with `queue`.
+    pub(super) run_on_wait: Hint,
     /// L: its place in the node whose limit it shares; none: it has its own limit.
     node: UnsafeCell<Option<Membership>>,
     /// L, set while nothing of it is queued; then read by who runs or takes back its items: the room of its queue.
@@ -85,6 +87,7 @@ impl Pwq {
             pool: NonNull::from(pool),
             id,
             queue: Counter::default(),
+            run_on_wait: Hint::default(),
             node: UnsafeCell::new(None),
             room: UnsafeCell::new(None),
             saturation: UnsafeCell::new(None),
@@ -128,6 +131,7 @@ impl Pwq {
         // SAFETY: L1 one holder.
         unsafe { *self.saturation.get() = queue.saturation.clone() };
         self.queue.set(queue.id);
+        self.run_on_wait.set(queue.run_on_wait);
     }
 
     /// An item of it has started, or was taken back: whoever waits for room in the queue is told.

@@ -42,6 +42,7 @@ pub struct QueueBuilder {
     strict: bool,
     max_pending: u32,
     real_time: Option<SchedPolicy>,
+    run_on_wait: bool,
 }
 
 impl QueueBuilder {
@@ -57,6 +58,7 @@ impl QueueBuilder {
             strict: false,
             max_pending: 0,
             real_time: None,
+            run_on_wait: false,
         }
     }
 
@@ -127,6 +129,21 @@ impl QueueBuilder {
         self
     }
 
+    /// Whether an item that waits for one of this queue's - [`JoinHandle::join`](crate::JoinHandle::join),
+    /// [`Work::flush`](crate::Work::flush) - may run it itself, on its own thread, in place of sleeping until another
+    /// worker has. Default no. It does so when the awaited one is queued in the pool of the waiting one and could start
+    /// at this moment: not started, not delayed, within `max_active` and in the order of an ordered queue. No other
+    /// item is ever run so. A join inside [`blocking`](crate::blocking) only sleeps, and so does one that is eight such
+    /// runs deep on its thread's stack.
+    ///
+    /// Worth it where items queue parts of their work and wait for them: no thread is woken for a part that nobody
+    /// else has begun, and a pool whose threads all wait goes on. The awaited item finds its waiter's thread: its
+    /// thread-local values, and whatever its waiter has locked. (The kernel has nothing of the kind.)
+    pub fn run_on_wait(mut self, run_on_wait: bool) -> Self {
+        self.run_on_wait = run_on_wait;
+        self
+    }
+
     /// Items run on threads of this policy, in pools of their own, and none of them waits for a stopped thread while a
     /// worker sleeps that could take it: not for another submission that has been preempted before it wakes
     /// the worker, nor for a worker that has been preempted before, in or after an item of its own. Who is preempted
@@ -193,7 +210,7 @@ impl QueueBuilder {
         // Items of an ordered queue wait by design.
         let is_told = shared.setup.on_event.is_some() && self.kind != Kind::Ordered;
         let saturation = is_told.then(|| Saturation::new(Arc::clone(&name)));
-        let joining = Joining { id, room: room.clone(), saturation };
+        let joining = Joining { id, room: room.clone(), saturation, run_on_wait: self.run_on_wait };
         let joints = self.joints(&joining, pods, joins).map_err(refused)?;
         let slots = self.slots(&joints, &arrivals).map_err(refused)?;
         limits.set_members(&joints);

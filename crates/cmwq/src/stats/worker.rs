@@ -62,6 +62,12 @@ impl WorkerStats {
         self.place.store(ptr::from_ref(place).cast_mut(), Ordering::Relaxed);
     }
 
+    /// The same item as before another that was run inside it.
+    pub(crate) fn go_on(&self, queue: u64, place: &'static Location<'static>) {
+        self.queue.set(queue);
+        self.place.store(ptr::from_ref(place).cast_mut(), Ordering::Relaxed);
+    }
+
     pub(crate) fn end(&self) {
         self.queue.set(0);
     }

@@ -1,5 +1,6 @@
 //! Worker threads, and what code that runs on one may ask.
 
+mod awaited;
 mod blocking;
 pub(crate) mod clock;
 mod current;
@@ -9,6 +10,7 @@ mod runner;
 mod wait;
 mod waits;
 
+pub(crate) use awaited::run_awaited;
 pub use blocking::blocking;
 #[cfg(feature = "bench")]
 pub(crate) use current::who;

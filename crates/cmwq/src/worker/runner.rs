@@ -20,6 +20,15 @@ struct Leaving {
     count: u32,
 }
 
+/// What a worker knows of the item it is inside.
+pub(super) struct Inside {
+    item: Option<NonNull<Header>>,
+    queue: u64,
+    at: Option<(NonNull<Pwq>, u8)>,
+    submit_cpu: u8,
+    place: Option<&'static Location<'static>>,
+}
+
 /// One worker thread's own state. Items see it while they run.
 pub(crate) struct Runner<'a> {
     pub(crate) pool: &'a Pool,
@@ -35,6 +44,8 @@ pub(crate) struct Runner<'a> {
     at: Cell<Option<(NonNull<Pwq>, u8)>>,
     /// O: how deep in `blocking` scopes the item is.
     pub(super) blocking: Cell<u32>,
+    /// O: how many items it runs inside of the first one.
+    pub(super) nested: Cell<u8>,
     /// O: the CPU the last item was submitted from, and the one this worker was on when it ran.
     submit_cpu: Cell<u8>,
     cpu: Cell<u32>,
@@ -64,6 +75,7 @@ impl<'a> Runner<'a> {
             queue: Cell::new(0),
             at: Cell::new(None),
             blocking: Cell::new(0),
+            nested: Cell::new(0),
             submit_cpu: Cell::new(0),
             cpu: Cell::new(u32::MAX),
             is_checked: pool.setup.check_items,
@@ -126,10 +138,39 @@ impl<'a> Runner<'a> {
 
     /// Runs an item that is no part of a batch; its end is published at once.
     fn run_single(&self, Handle(item): Handle) {
+        let _ = self.run_apart(item);
+    }
+
+    /// The same; answers its pwq.
+    pub(super) fn run_apart(&self, item: NonNull<Header>) -> NonNull<Pwq> {
         let (pwq, slot) = addressed_to(item);
         self.run_one(item, pwq, slot);
         // SAFETY: pwqs live as long as their pool.
         unsafe { pwq.as_ref() }.depart(usize::from(slot), 1);
+        pwq
+    }
+
+    /// Inside an item that another is run within: what to come back to.
+    pub(super) fn leave(&self) -> Inside {
+        Inside {
+            item: self.item.get(),
+            queue: self.queue.get(),
+            at: self.at.get(),
+            submit_cpu: self.submit_cpu.get(),
+            place: self.submitted_at(),
+        }
+    }
+
+    /// Back to it.
+    pub(super) fn enter(&self, inside: Inside) {
+        let Inside { item, queue, at, submit_cpu, place } = inside;
+        self.item.set(item);
+        self.queue.set(queue);
+        self.at.set(at);
+        self.submit_cpu.set(submit_cpu);
+        if let Some(place) = place {
+            self.cell.stats.go_on(queue, place);
+        }
     }
 
     /// Runs an item of a batch; ends of one pwq and phase are published together, for they are owed to the same

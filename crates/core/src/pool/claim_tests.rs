@@ -370,3 +370,35 @@ fn a_pwq_is_given_away_only_when_it_is_empty() {
         std::panic::catch_unwind(core::panic::AssertUnwindSafe(|| driver.core.reuse_pwq(PwqId(0), 1)));
     assert!(given.is_err());
 }
+
+// ---- awaited items ----
+
+#[test]
+fn an_awaited_item_keeps_its_place_until_its_end() {
+    let mut driver = Driver::with_idle(PoolConfig { batch_max: 1, workers_max: 2, ..eager() }, 2, 2);
+    let items = driver.submit_new(3);
+    driver.wake(W1);
+    driver.start(W1);
+    assert_eq!(waiting(&driver), items[2..]);
+    assert!(!driver.run_awaited(W1, items[2]), "its limit holds it back");
+    assert!(driver.run_awaited(W1, items[1]));
+    assert!(driver.worklist().is_empty());
+    assert_eq!(waiting(&driver), items[2..], "both places are taken");
+    driver.end_awaited(W1);
+    assert_eq!(driver.worklist(), items[2..]);
+    assert!(driver.run_awaited(W1, items[2]));
+    driver.end_awaited(W1);
+    driver.end(W1);
+    assert!(matches!(driver.sleep(W1), Verdict::Rest { .. }));
+}
+
+#[test]
+fn what_its_worker_has_claimed_behind_the_waiting_item_comes_back() {
+    let mut driver = Driver::with_idle(PoolConfig { workers_max: 2, ..eager() }, 100, 2);
+    let items = driver.submit_new(4);
+    driver.wake(W1);
+    driver.start(W1);
+    assert!(driver.run_awaited(W1, items[3]));
+    assert_eq!(driver.worklist(), items[1..3]);
+    assert_eq!(driver.wake(W0), Verdict::Run);
+}

@@ -130,6 +130,7 @@ impl<I: Copy + Eq + Hash + core::fmt::Debug> PoolCore<I> {
             Event::GoIdle(worker) => self.go_idle(now, worker, actions),
             Event::Woken { worker, progress } => self.woken(now, worker, progress, actions),
             Event::WatchLook { worker, progress, inbox } => self.watch_look(worker, progress, inbox, actions),
+            Event::ClaimAwaited(worker, item) => self.claim_awaited(now, items, worker, item),
             Event::Block(worker) => self.block(now, worker, actions),
             Event::Unblock(worker) => self.unblock(worker),
             Event::CpuIntensive(worker) => self.cpu_intensive(now, worker, actions),

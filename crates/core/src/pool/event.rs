@@ -42,6 +42,10 @@ pub enum Event<I> {
         /// Whether the inbox holds items.
         inbox: bool,
     },
+    /// A worker inside an item that does not block takes an active item off the worklist, for which that one waits, to
+    /// run it inside. It has nothing else claimed (recall it first). The end is reported by [`Event::Finish`], and each
+    /// of the two is followed by an event that chooses who covers.
+    ClaimAwaited(WorkerId, I),
     /// A worker's item is about to block.
     Block(WorkerId),
     /// It has stopped blocking.

@@ -2,6 +2,7 @@
 #![doc = include_str!("../../flow/4-pool.md")]
 
 mod action;
+mod awaited;
 mod block;
 mod busy;
 #[cfg(test)]

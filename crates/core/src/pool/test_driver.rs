@@ -30,6 +30,8 @@ pub(super) struct Thread {
     batch: BatchWord,
     /// The item it is inside.
     pub(super) current: Option<Run>,
+    /// Items that it runs inside that one, which waits for the first, the first for the second and so on.
+    pub(super) awaited: Vec<Run>,
     /// Items it has run and not reported.
     unreported: Vec<Run>,
     /// It sleeps, with or without a time-out.
@@ -416,19 +418,57 @@ impl Driver {
         let place = thread.batch.take().apply(&mut thread.batch)?;
         let item = thread.places[place];
         self.items.set_started(worker, place + 1);
+        let run = self.begin(worker, item);
+        self.threads[worker.index()].current = Some(run);
+        Some(item)
+    }
+
+    fn begin(&mut self, worker: WorkerId, item: u32) -> Run {
         let run = Run { item, pwq: self.items.pwq(item), function: self.items.function(item) };
         assert!(self.runners().all(|(_, other)| other != run), "{item} runs twice at once");
         let beside = self.runners().filter(|(_, other)| other.pwq == run.pwq).count() as u32;
         assert!(beside < self.core.gate(run.pwq).max_active(), "more than max_active run");
-        self.threads[worker.index()].current = Some(run);
         self.started.push((worker, item));
         self.pending[item as usize] = false;
-        Some(item)
+        run
     }
 
     pub(super) fn runners(&self) -> impl Iterator<Item = (WorkerId, Run)> {
         let at = self.threads.iter().enumerate();
-        at.filter_map(|(at, thread)| Some((WorkerId(at as u32), thread.current?)))
+        at.flat_map(|(at, thread)| {
+            let runs = thread.current.iter().chain(&thread.awaited);
+            runs.map(move |run| (WorkerId(at as u32), *run))
+        })
+    }
+
+    /// The item the worker is inside waits for a pending one, and the worker runs that if it may. Answers whether.
+    pub(super) fn run_awaited(&mut self, worker: WorkerId, item: u32) -> bool {
+        assert!(self.pending[item as usize], "{item} is not pending");
+        self.report(worker);
+        self.recall(worker);
+        self.take();
+        if !self.worklist().contains(&item) {
+            self.recall_all();
+        }
+        let may = self.worklist().contains(&item) && self.items.function(item).is_none();
+        if may {
+            self.step(Event::ClaimAwaited(worker, item));
+        }
+        self.step(Event::Cover);
+        let _ = self.settle();
+        if may {
+            let run = self.begin(worker, item);
+            self.threads[worker.index()].awaited.push(run);
+        }
+        may
+    }
+
+    /// The innermost item that the worker runs for another returns.
+    pub(super) fn end_awaited(&mut self, worker: WorkerId) {
+        let run = self.threads[worker.index()].awaited.pop().expect("it runs one");
+        self.finish(worker, run);
+        self.step(Event::Cover);
+        let _ = self.settle();
     }
 
     /// The function the worker is inside returns.

@@ -26,6 +26,8 @@ enum Move {
     Sleep(WorkerId),
     Start(WorkerId),
     End(WorkerId),
+    RunAwaited(WorkerId, u32),
+    EndAwaited(WorkerId),
     Block(WorkerId),
     Unblock(WorkerId),
     Intensive(WorkerId),
@@ -38,6 +40,8 @@ struct Walk {
     random: Random,
     submitted: usize,
     cancelled: usize,
+    /// How many were run by who waits for them.
+    awaited: usize,
     blocks_once_in: usize,
     /// Nothing is submitted, blocked or failed any more.
     ends: bool,
@@ -59,6 +63,7 @@ impl Walk {
             random,
             submitted: 0,
             cancelled: 0,
+            awaited: 0,
             blocks_once_in: 1 + 29 * (seed as usize % 2),
             ends: false,
             moves: Vec::new(),
@@ -121,7 +126,12 @@ impl Walk {
             State::Awake => moves.extend([Move::Look(worker), Move::Sleep(worker)]),
             State::Busy if driver.core.workers()[worker.index()].blocked => moves.push(Move::Unblock(worker)),
             State::Busy if thread.current.is_some() => {
-                moves.push(Move::End(worker));
+                let inside = thread.awaited.is_empty();
+                moves.push(if inside { Move::End(worker) } else { Move::EndAwaited(worker) });
+                let item = self.random.below(driver.pending.len()) as u32;
+                if !self.ends && thread.awaited.len() < 3 && driver.pending[item as usize] {
+                    moves.push(Move::RunAwaited(worker, item));
+                }
                 if !self.ends && self.random.once_in(self.blocks_once_in) {
                     moves.extend([Move::Block(worker), Move::Intensive(worker)]);
                 }
@@ -169,6 +179,8 @@ impl Walk {
                 let _ = driver.start(worker).expect("its batch is not empty");
             }
             Move::End(worker) => driver.end(worker),
+            Move::RunAwaited(worker, item) => self.awaited += usize::from(driver.run_awaited(worker, item)),
+            Move::EndAwaited(worker) => driver.end_awaited(worker),
             Move::Block(worker) => driver.block(worker),
             Move::Unblock(worker) => driver.unblock(worker),
             Move::Intensive(worker) => driver.cpu_intensive(worker),
@@ -207,6 +219,7 @@ impl Walk {
         self.run_dry();
         let driver = &self.driver;
         assert_eq!(driver.started.len(), self.submitted - self.cancelled, "every item runs once");
+        assert!(self.awaited > 100, "some are run by who waits for them: {}", self.awaited);
         assert!(!matches!(driver.inbox, InboxWord::List(_)) && driver.worklist().is_empty());
         assert!(driver.core.workers().iter().all(|w| w.state == State::Gone), "every worker ends");
         assert!(driver.core.busy_set_is_empty() && !driver.core.has_batches());

@@ -233,4 +233,5 @@ choices!([I: Words] Event<I> {
     21 = Wanted(pwq),
     22 = Close,
     23 = Exited(worker),
+    24 = ClaimAwaited(worker, item),
 });
