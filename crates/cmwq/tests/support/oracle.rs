@@ -81,6 +81,8 @@ struct Item {
     control: Arc<Control>,
     pending: Option<Place>,
     is_running: bool,
+    /// What is pending was left to the end of a run.
+    is_late: bool,
     depth: u32,
     runs: u64,
 }
@@ -106,7 +108,7 @@ impl Oracle {
             let control = Arc::new(Control::default());
             let inside = Arc::clone(&control);
             let work = Work::new(move |_| inside.run());
-            Item { work, control, pending: None, is_running: false, depth: 0, runs: 0 }
+            Item { work, control, pending: None, is_running: false, is_late: false, depth: 0, runs: 0 }
         };
         Oracle {
             narrow: narrow.build().unwrap(),
@@ -219,6 +221,7 @@ impl Oracle {
     fn ran_through(&mut self, n: usize) {
         let item = &mut self.items[n];
         item.pending = None;
+        item.is_late = false;
         item.runs += 1;
         let runs = item.runs;
         item.control.wait("an item runs", |i| i.ended >= runs);
@@ -226,19 +229,42 @@ impl Oracle {
 
     /// Lets those start for whom there is room.
     fn start(&mut self) {
-        while self.nr_running() < self.limit
-            && let Some(n) = self.waiting.pop_front()
-        {
+        while self.nr_running() < self.limit && !self.waiting.is_empty() {
+            let n = self.next();
+            self.waiting.retain(|&w| w != n);
             let item = &mut self.items[n];
             item.pending = None;
             item.is_running = true;
+            item.is_late = false;
             item.runs += 1;
             let runs = item.runs;
             item.control.wait("an item starts", |i| i.started >= runs);
         }
     }
 
+    /// Who starts next: the first of those that wait. But an instance that was left to the end of a run is queued by
+    /// the worker after that end, and whatever was queued meanwhile may be before it: then whoever does start.
+    fn next(&self) -> usize {
+        let first = self.waiting.iter().position(|&n| !self.items[n].is_late);
+        let last = first.unwrap_or(self.waiting.len() - 1);
+        let has_started = |n: &&usize| {
+            let item = &self.items[**n];
+            item.control.inside.lock().unwrap().started > item.runs
+        };
+        let mut naps = 0;
+        while last > 0 {
+            if let Some(n) = self.waiting.range(..=last).find(has_started) {
+                return *n;
+            }
+            naps += 1;
+            assert!(naps < HANG.as_millis(), "none of those that wait starts within {HANG:?}");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.waiting[0]
+    }
+
     fn take(&mut self, n: usize) -> bool {
+        self.items[n].is_late = false;
         self.waiting.retain(|&w| w != n);
         self.items[n].pending.take().is_some()
     }
@@ -407,6 +433,7 @@ impl Oracle {
         let next = self.items[n].pending.take();
         self.start();
         if let Some(Place::Behind(at)) = next {
+            self.items[n].is_late = true;
             self.deliver(n, at);
         } else {
             // It was put on a timer while it ran.
