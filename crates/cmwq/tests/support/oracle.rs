@@ -251,16 +251,16 @@ impl Oracle {
             let item = &self.items[**n];
             item.control.inside.lock().unwrap().started > item.runs
         };
-        let mut naps = 0;
-        while last > 0 {
+        if last == 0 {
+            return self.waiting[0];
+        }
+        for _ in 0..HANG.as_millis() {
             if let Some(n) = self.waiting.range(..=last).find(has_started) {
                 return *n;
             }
-            naps += 1;
-            assert!(naps < HANG.as_millis(), "none of those that wait starts within {HANG:?}");
             std::thread::sleep(Duration::from_millis(1));
         }
-        self.waiting[0]
+        self.fail("none of those that wait starts");
     }
 
     fn take(&mut self, n: usize) -> bool {
@@ -430,15 +430,12 @@ impl Oracle {
         let runs = self.items[n].runs;
         self.items[n].control.wait("an item ends", |i| i.ended >= runs);
         self.items[n].is_running = false;
-        let next = self.items[n].pending.take();
-        self.start();
-        if let Some(Place::Behind(at)) = next {
+        if let Some(Place::Behind(at)) = self.items[n].pending {
             self.items[n].is_late = true;
             self.deliver(n, at);
-        } else {
-            // It was put on a timer while it ran.
-            self.items[n].pending = next;
         }
+        // Otherwise nothing is pending, or it was put on a timer while it ran.
+        self.start();
     }
 
     fn hold(&mut self) {
